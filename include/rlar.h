@@ -1,0 +1,436 @@
+/* rlar.h - learn a small linear map that keeps labelled, high-dimensional samples apart.
+ *
+ * The whole public interface of librlar. It has three sections:
+ *
+ *   1. Simple     read a file, fit, save, load, predict: everything by default
+ *   2. Context    threads, memory, progress, parameters by name, data from memory, streams
+ *   3. Advanced   evaluation, BLAS, memory forecast, output files
+ *
+ * The rules that hold everywhere:
+ *   - Fallible calls return an rlar_status: negative = error (nothing was written to the outputs),
+ *     0 = done, positive = done with a warning. rlar_ctx_error() has the text: where, what, value,
+ *     limit, what to do.
+ *   - The library never prints, exits, aborts, calls setlocale or rand. It keeps no global state but
+ *     the table of BLAS functions, which is loaded once.
+ *   - A context, and what was made with it, is used by one thread at a time. Models and data are
+ *     read-only once made: any number of threads may use one, each with its own context.
+ *   - Whoever _new()s, _read()s or _load()s a thing _free()s it, before the context it came from.
+ *     _free(NULL) is legal.
+ *   - A sample is contiguous: X is d x n column by column, which is NumPy's C-order n x d.
+ *   - Open structs start with `size`: set it to sizeof(the struct), zero the rest, fill what you need.
+ *     RLAR_INIT does the first two:  rlar_read_options o = RLAR_INIT(rlar_read_options);
+ */
+#ifndef RLAR_H
+#define RLAR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define RLAR_VERSION_MAJOR 0
+#define RLAR_VERSION_MINOR 1
+#define RLAR_VERSION_PATCH 0
+#define RLAR_VERSION "0.1.0"
+
+#if defined(__GNUC__)
+#define RLAR_API __attribute__((visibility("default")))
+#else
+#define RLAR_API
+#endif
+
+#ifdef __cplusplus
+#define RLAR_INIT(type) type{sizeof(type)}
+#else
+#define RLAR_INIT(type) ((type){.size = sizeof(type)})
+#endif
+
+typedef struct rlar_ctx rlar_ctx;       /* threads, memory, callbacks, the last error */
+typedef struct rlar_data rlar_data;     /* samples, labels, names */
+typedef struct rlar_params rlar_params; /* one method and its parameters */
+typedef struct rlar_model rlar_model;   /* the linear map, its scaling and its references */
+typedef struct rlar_stream rlar_stream; /* a data file, block by block */
+typedef struct rlar_eval rlar_eval;     /* the outcome of an evaluation */
+typedef struct rlar_file rlar_file;     /* an output file that appears whole or not at all */
+
+/* Negative: error. Positive: a usable result with a warning. The values are pinned. */
+typedef enum rlar_status {
+    RLAR_OK = 0,
+    RLAR_E_NOMEM = -1,       /* the allocator failed, or the context's memory limit was met */
+    RLAR_E_ARG = -2,         /* a wrong argument, option or parameter */
+    RLAR_E_DATA = -3,        /* the data cannot be read or used */
+    RLAR_E_MODEL = -4,       /* the model file is damaged, or does not fit the data */
+    RLAR_E_NUMERIC = -5,     /* the computation failed: not finite, not factorisable */
+    RLAR_E_IO = -6,          /* the operating system refused a file operation */
+    RLAR_E_TOO_LARGE = -7,   /* a size does not fit 64 bits or the machine */
+    RLAR_E_CANCELLED = -8,   /* a callback asked to stop */
+    RLAR_E_UNSUPPORTED = -9, /* a legal request that this build or method does not serve */
+    RLAR_E_BLAS = -10,       /* no usable BLAS library was found */
+    RLAR_E_INTERNAL = -11,   /* a defect in the library */
+    RLAR_W_NOT_CONVERGED = 1, /* stopped by `iters` before `tol` was reached */
+    RLAR_W_RIDGED = 2,        /* a factorisation needed extra regularisation */
+    RLAR_W_NEIGHBOURS = 3     /* a class has no more than k samples: fewer neighbours were used */
+} rlar_status;
+
+/* ====================================== 1. Simple ========================================= */
+
+/* Options of a context; NULL means all defaults. See section 2. */
+typedef struct rlar_ctx_options rlar_ctx_options;
+typedef struct rlar_read_options rlar_read_options;
+typedef struct rlar_fit_options rlar_fit_options;
+typedef struct rlar_predict_options rlar_predict_options;
+typedef struct rlar_info rlar_info;
+
+RLAR_API rlar_status rlar_ctx_new(const rlar_ctx_options *options, rlar_ctx **out);
+RLAR_API void rlar_ctx_free(rlar_ctx *ctx);
+
+/* The text of the last error of this context ("" if none). Lives until the next call. */
+RLAR_API const char *rlar_ctx_error(const rlar_ctx *ctx);
+/* A short fixed text for a status, e.g. "bad data". */
+RLAR_API const char *rlar_status_text(rlar_status status);
+
+/* Read a data file (CSV, TSV, LIBSVM, NPY, NPZ, ARFF, a folder of PGM/PNG images; each also
+ * gzipped; "-" is standard input). */
+RLAR_API rlar_status rlar_data_read(rlar_ctx *ctx, const char *path, const rlar_read_options *options,
+                                    rlar_data **out);
+RLAR_API void rlar_data_free(rlar_data *data);
+
+/* Learn a model. params NULL: method rlar with its defaults. options and info may be NULL. */
+RLAR_API rlar_status rlar_fit(rlar_ctx *ctx, const rlar_data *data, const rlar_params *params,
+                              const rlar_fit_options *options, rlar_model **out, rlar_info *info);
+RLAR_API void rlar_model_free(rlar_model *model);
+
+RLAR_API rlar_status rlar_model_save(rlar_ctx *ctx, const rlar_model *model, const char *path);
+RLAR_API rlar_status rlar_model_load(rlar_ctx *ctx, const char *path, rlar_model **out);
+
+/* Class index of every sample into classes[n]; names by rlar_model_class(). scores may be NULL, else
+ * n x c, one row per sample: the larger, the more likely (see docs/api.md for what each is). */
+RLAR_API rlar_status rlar_predict(rlar_ctx *ctx, const rlar_model *model, const rlar_data *data,
+                                  const rlar_predict_options *options, int64_t *classes,
+                                  double *scores);
+/* z = W'x + b of every sample, n x p, one row per sample. */
+RLAR_API rlar_status rlar_transform(rlar_ctx *ctx, const rlar_model *model, const rlar_data *data,
+                                    double *z);
+
+/* ====================================== 2. Context ======================================== */
+
+typedef enum rlar_event_kind {
+    RLAR_EVENT_POLL = 0,      /* nothing happened; a chance to cancel */
+    RLAR_EVENT_READ = 1,      /* done = bytes read, total = bytes in all or 0 if unknown */
+    RLAR_EVENT_ITERATION = 2, /* done, total = iterations; info is filled */
+    RLAR_EVENT_FIT = 3        /* evaluation: done, total = fits */
+} rlar_event_kind;
+
+/* What a fit found out. */
+struct rlar_info {
+    size_t size;
+    int64_t iterations;
+    double objective;  /* of (12), the plain one; NaN where a method has none */
+    double smoothed;   /* with eps in the norms: what provably never rises */
+    double regression; /* the three terms of the plain objective */
+    double sparsity;   /* includes the factor alpha */
+    double locality;   /* includes the factor beta */
+    double eps;        /* smoothing of this iteration */
+    double seconds;    /* since the start of the fit */
+    int converged;     /* 1: the relative decrease fell below tol, or the method is closed-form */
+    int dual;          /* 1: solved in the n x n form, 0: in the d x d form */
+    int ridged;        /* factorisations that needed extra regularisation */
+    int64_t clamped;   /* classes with no more than k samples */
+    int64_t neighbours; /* the k in use (after the rule for k = 0) */
+};
+
+typedef struct rlar_event {
+    size_t size;
+    rlar_event_kind kind;
+    int64_t done, total;
+    const rlar_info *info; /* RLAR_EVENT_ITERATION only */
+} rlar_event;
+
+/* Called on the thread that called the library. A non-zero answer cancels: RLAR_E_CANCELLED. */
+typedef int (*rlar_progress_fn)(void *user, const rlar_event *event);
+/* Warnings and notes, one line without a newline. */
+typedef void (*rlar_log_fn)(void *user, rlar_status status, const char *text);
+
+struct rlar_ctx_options {
+    size_t size;
+    int threads;        /* 0: one per processor. The results do not depend on it. */
+    int64_t max_memory; /* bytes that the context may hold at once; 0: no limit */
+    rlar_progress_fn progress;
+    rlar_log_fn log;
+    void *user; /* handed to progress and log */
+    void *(*alloc)(void *alloc_user, size_t bytes); /* NULL: malloc and free */
+    void (*release)(void *alloc_user, void *memory);
+    void *alloc_user;
+};
+
+RLAR_API int rlar_ctx_threads(const rlar_ctx *ctx);
+RLAR_API int64_t rlar_ctx_memory(const rlar_ctx *ctx);      /* bytes held now */
+RLAR_API int64_t rlar_ctx_memory_peak(const rlar_ctx *ctx); /* the most it held */
+
+/* ---- Methods and their parameters: one table, introspectable ---- */
+
+typedef enum rlar_param_type { RLAR_PARAM_REAL, RLAR_PARAM_INT, RLAR_PARAM_CHOICE } rlar_param_type;
+
+typedef struct rlar_param_def {
+    const char *name;
+    rlar_param_type type;
+    double value;         /* the default; for a choice its index */
+    double min, max;      /* inclusive */
+    const char *choices;  /* "paper|anneal" for a choice, else NULL */
+    const char *grid;     /* "0.001,0.01,..." searched by --tune, or NULL */
+    const char *preset;   /* what the preset `paper` sets, as text, or NULL: the default */
+    const char *help;
+} rlar_param_def;
+
+typedef struct rlar_method_def {
+    const char *name;  /* "rlar" */
+    const char *title; /* "Robust Locality-Aware Regression" */
+    const char *cite;
+    const char *about;            /* two or three sentences */
+    const char *scores;           /* what its feature scores mean */
+    const rlar_param_def *params; /* ends with name == NULL */
+} rlar_method_def;
+
+RLAR_API int64_t rlar_method_count(void);
+RLAR_API const rlar_method_def *rlar_method_at(int64_t index); /* NULL beyond the last */
+RLAR_API const rlar_method_def *rlar_method_find(const char *name); /* NULL if unknown */
+
+RLAR_API rlar_status rlar_params_new(rlar_ctx *ctx, const char *method, rlar_params **out);
+RLAR_API rlar_status rlar_params_copy(rlar_ctx *ctx, const rlar_params *params, rlar_params **out);
+RLAR_API void rlar_params_free(rlar_params *params);
+RLAR_API const rlar_method_def *rlar_params_method(const rlar_params *params);
+/* Set by name and text ("alpha", "0.1"); the error lists what is allowed. */
+RLAR_API rlar_status rlar_params_set(rlar_ctx *ctx, rlar_params *params, const char *name,
+                                     const char *value);
+RLAR_API rlar_status rlar_params_preset(rlar_ctx *ctx, rlar_params *params, const char *preset);
+/* The number (a choice: its index), NaN if there is no such parameter. */
+RLAR_API double rlar_params_get(const rlar_params *params, const char *name);
+/* The same as shortest text that reads back exactly. Returns its length, -1 if unknown or too long. */
+RLAR_API int rlar_params_text(const rlar_params *params, const char *name, char *buf, size_t size);
+
+/* ---- Data ---- */
+
+typedef enum rlar_dtype { RLAR_F64 = 0, RLAR_F32 = 1, RLAR_CSR = 2 } rlar_dtype;
+
+/* Samples in the caller's memory. */
+typedef struct rlar_view {
+    size_t size;
+    rlar_dtype type;
+    int64_t n, d;           /* samples, features */
+    const void *x;          /* F64, F32: sample i starts at element i * stride. CSR: double values */
+    int64_t stride;         /* elements from one sample to the next, >= d */
+    const int64_t *indptr;  /* CSR: n + 1 */
+    const int64_t *indices; /* CSR: 0-based columns, increasing within a row */
+    const double *weights;  /* n sample weights, or NULL; a method may answer RLAR_E_UNSUPPORTED */
+} rlar_view;
+
+/* Borrows the arrays of the view, which must outlive the data. NaN is a missing value. */
+RLAR_API rlar_status rlar_data_view(rlar_ctx *ctx, const rlar_view *view, rlar_data **out);
+/* Labels as text or as integers, copied. Classes are in numeric order when all are numbers. */
+RLAR_API rlar_status rlar_data_set_labels(rlar_ctx *ctx, rlar_data *data, const char *const *labels);
+RLAR_API rlar_status rlar_data_set_label_numbers(rlar_ctx *ctx, rlar_data *data,
+                                                 const double *labels);
+RLAR_API rlar_status rlar_data_set_features(rlar_ctx *ctx, rlar_data *data,
+                                            const char *const *names);
+/* Replace missing values by the mean of the column, or drop the samples that have one. Refused
+ * for data that borrow a view. */
+typedef enum rlar_missing {
+    RLAR_MISSING_ERROR = 0, /* an error that names the first and counts them */
+    RLAR_MISSING_MEAN = 1,
+    RLAR_MISSING_DROP = 2,
+    RLAR_MISSING_KEEP = 3 /* leave NaN; prediction fills in the training means */
+} rlar_missing;
+
+RLAR_API int64_t rlar_data_samples(const rlar_data *data);
+RLAR_API int64_t rlar_data_dims(const rlar_data *data);
+RLAR_API int64_t rlar_data_classes(const rlar_data *data); /* 0: no labels */
+RLAR_API const char *rlar_data_name(const rlar_data *data); /* file name without folder and endings */
+RLAR_API const char *rlar_data_format(const rlar_data *data); /* "csv", ...; "memory" for a view */
+RLAR_API const char *rlar_data_class(const rlar_data *data, int64_t class_index);
+RLAR_API int64_t rlar_data_class_size(const rlar_data *data, int64_t class_index);
+RLAR_API int64_t rlar_data_label(const rlar_data *data, int64_t sample); /* -1: no labels */
+RLAR_API const char *rlar_data_feature(const rlar_data *data, int64_t feature); /* NULL: no names */
+RLAR_API int64_t rlar_data_missing(const rlar_data *data); /* cells that were missing when read */
+/* The sample as d doubles. */
+RLAR_API void rlar_data_row(const rlar_data *data, int64_t sample, double *row);
+
+struct rlar_read_options {
+    size_t size;
+    const char *format;      /* "csv", "tsv", "libsvm", "npy", "npz", "arff", "images"; NULL: guess */
+    const char *label;       /* column name or 1-based index (negative: from the end); "none"; NULL: rule */
+    const char *labels_file; /* labels in a file of their own, one per sample, or NULL */
+    int header;              /* 1 yes, -1 no, 0 guess */
+    rlar_missing missing;
+    int64_t features; /* > 0: the samples must have so many; the last column is a label only
+                         where there is one more */
+    const rlar_model *model; /* or NULL. Sets `features`, finds columns by the model's names where the
+                                file has a header, and maps labels to the model's classes. */
+};
+
+/* Read block by block, for data larger than memory. The data of a block are valid until the next
+ * call; *out is NULL at the end. Classes are numbered as in options->model, else in order of appearance. */
+RLAR_API rlar_status rlar_stream_open(rlar_ctx *ctx, const char *path, const rlar_read_options *options,
+                                      rlar_stream **out);
+RLAR_API rlar_status rlar_stream_data(rlar_ctx *ctx, const rlar_data *data, const rlar_model *model,
+                                      rlar_stream **out);
+RLAR_API rlar_status rlar_stream_next(rlar_stream *stream, int64_t max_samples, const rlar_data **out);
+RLAR_API void rlar_stream_free(rlar_stream *stream);
+
+/* Write a table; the format by the ending (.csv .tsv .svm .libsvm .npy .npz .arff, each also .gz),
+ * or by name. Atomic. */
+RLAR_API rlar_status rlar_data_write(rlar_ctx *ctx, const rlar_data *data, const char *path,
+                                     const char *format);
+
+/* ---- Fit, predict, the model ---- */
+
+struct rlar_fit_options {
+    size_t size;
+    const char *scale;   /* "none", "unit", "minmax", "zscore" or a chain "minmax,unit"; NULL: "unit" */
+    const int64_t *rows; /* train on these samples only, or NULL: all */
+    int64_t n_rows;
+};
+
+struct rlar_predict_options {
+    size_t size;
+    const char *classifier; /* "1nn", "knn", "centroid", "argmax"; NULL: "1nn" */
+    int64_t neighbours;     /* for knn; 0: 5 */
+    const int64_t *rows;    /* predict these samples only, or NULL: all */
+    int64_t n_rows;
+};
+
+RLAR_API const char *rlar_model_method(const rlar_model *model);
+RLAR_API int64_t rlar_model_dims(const rlar_model *model);       /* d */
+RLAR_API int64_t rlar_model_outputs(const rlar_model *model);    /* p */
+RLAR_API int64_t rlar_model_classes(const rlar_model *model);    /* c */
+RLAR_API int64_t rlar_model_references(const rlar_model *model); /* training samples kept for 1-NN */
+RLAR_API const char *rlar_model_class(const rlar_model *model, int64_t class_index);
+RLAR_API const char *rlar_model_feature(const rlar_model *model, int64_t feature); /* NULL: none */
+RLAR_API const char *rlar_model_scale(const rlar_model *model);
+/* Parameters as the texts they were set with: "alpha", "0.1". NULL beyond the last. */
+RLAR_API const char *rlar_model_param_name(const rlar_model *model, int64_t index);
+RLAR_API const char *rlar_model_param_value(const rlar_model *model, int64_t index);
+RLAR_API const char *rlar_model_version(const rlar_model *model); /* of the library that made it */
+RLAR_API const double *rlar_model_map(const rlar_model *model);    /* W, d x p, column by column */
+RLAR_API const double *rlar_model_offset(const rlar_model *model); /* b, p */
+RLAR_API const double *rlar_model_scores(const rlar_model *model); /* a score per feature: row norms of W */
+/* The model file in memory; free the bytes with rlar_bytes_free. */
+RLAR_API rlar_status rlar_model_save_bytes(rlar_ctx *ctx, const rlar_model *model, void **bytes,
+                                           size_t *size);
+RLAR_API rlar_status rlar_model_load_bytes(rlar_ctx *ctx, const void *bytes, size_t size,
+                                           rlar_model **out);
+RLAR_API void rlar_bytes_free(rlar_ctx *ctx, void *bytes);
+
+/* ====================================== 3. Advanced ======================================= */
+
+/* ---- Evaluation: repeated splits, tuning, the same splits for every method ---- */
+
+typedef enum rlar_split { RLAR_SPLIT_PER_CLASS, RLAR_SPLIT_FRACTION, RLAR_SPLIT_FOLDS } rlar_split;
+typedef enum rlar_tune { RLAR_TUNE_NONE, RLAR_TUNE_CV, RLAR_TUNE_ORACLE } rlar_tune;
+
+/* One axis of a grid: a parameter, "scale" or "classifier", and the values to try. */
+typedef struct rlar_axis {
+    const char *method; /* NULL: every method that has the parameter */
+    const char *name;
+    const char *const *values;
+    int64_t n_values;
+} rlar_axis;
+
+typedef struct rlar_eval_spec {
+    size_t size;
+    const rlar_params *const *methods; /* what stays fixed comes from here */
+    int64_t n_methods;
+    rlar_split split;
+    int64_t per_class; /* training samples of each class */
+    double fraction;   /* training share of each class */
+    int64_t folds;
+    int64_t trials; /* 0: 10 */
+    uint64_t seed;
+    rlar_tune tune;
+    int64_t tune_folds;    /* 0: 5 */
+    const rlar_axis *axes; /* none: the method's own grid */
+    int64_t n_axes;
+    const char *scale;      /* NULL: "unit" */
+    const char *classifier; /* NULL: "1nn" */
+    int64_t neighbours;
+} rlar_eval_spec;
+
+/* The outcome for one method. Arrays live as long as the rlar_eval. */
+typedef struct rlar_eval_result {
+    size_t size;
+    const char *method;
+    int64_t trials;               /* with folds: trials x folds */
+    const double *accuracy;       /* per trial; NaN where the fit failed */
+    const double *balanced;       /* mean of the recalls */
+    const double *macro_f1;
+    double accuracy_mean, accuracy_std; /* over the trials that did not fail; n - 1 */
+    double balanced_mean, balanced_std;
+    double macro_f1_mean, macro_f1_std;
+    const int64_t *confusion;     /* c x c counts over all trials: row = true, column = predicted */
+    double fit_seconds, predict_seconds; /* mean of a fit, of a prediction */
+    int64_t failed;               /* trials whose fit failed */
+    const char *failure;          /* text of the first failure, or NULL */
+    int64_t cells;                /* size of the grid; 1 without tuning */
+    int64_t n_axes;               /* of the grid */
+    const char *const *axis_names;
+    const char *const *cell_values; /* cells x n_axes texts */
+    const double *cell_accuracy;  /* oracle: mean test accuracy of each cell; cv: mean validation */
+    int64_t n_selected;           /* cv: one per trial; oracle: 1; none: 0 */
+    const int64_t *selected;      /* cells */
+    int64_t train_min, train_max, test_min, test_max; /* sizes over the trials */
+} rlar_eval_result;
+
+RLAR_API rlar_status rlar_evaluate(rlar_ctx *ctx, const rlar_data *data, const rlar_eval_spec *spec,
+                                   rlar_eval **out);
+RLAR_API int64_t rlar_eval_count(const rlar_eval *eval);
+RLAR_API rlar_status rlar_eval_get(const rlar_eval *eval, int64_t index, rlar_eval_result *out);
+RLAR_API void rlar_eval_free(rlar_eval *eval);
+
+/* ---- What a fit needs before it is run ---- */
+
+typedef struct rlar_forecast {
+    size_t size;
+    int64_t bytes; /* that the fit holds at its peak, beside the data */
+    double flops;  /* of all iterations */
+    int dual;
+} rlar_forecast;
+
+RLAR_API rlar_status rlar_fit_forecast(rlar_ctx *ctx, const rlar_data *data, const rlar_params *params,
+                                       const rlar_fit_options *options, rlar_forecast *out);
+
+/* ---- The machine ---- */
+
+typedef struct rlar_blas_info {
+    size_t size;
+    const char *library; /* path or name that was opened */
+    const char *config;  /* what the library says of itself, or "" */
+    const char *kernel;  /* "SkylakeX", ..., or "" where the library does not tell */
+    const char *wanted;  /* the kernel that the processor deserves, or "" */
+    const char *chosen;  /* "rlar", "OPENBLAS_CORETYPE" or "library": who chose the kernel */
+    int generic;         /* 1: a generic kernel on a processor that has better */
+} rlar_blas_info;
+
+RLAR_API rlar_status rlar_blas_describe(rlar_ctx *ctx, rlar_blas_info *out);
+/* Run matrix products for about `seconds` on `threads` threads; 1e9 operations per second. */
+RLAR_API rlar_status rlar_blas_speed(rlar_ctx *ctx, double seconds, double *gflops);
+
+RLAR_API const char *rlar_version(void);
+
+typedef enum rlar_capability {
+    RLAR_CAN_GZIP = 1,
+    RLAR_CAN_PNG = 2
+} rlar_capability;
+RLAR_API unsigned rlar_capabilities(void);
+
+/* ---- Output that appears whole or not at all: a temporary beside the target, fsync, rename ---- */
+
+RLAR_API rlar_status rlar_file_create(rlar_ctx *ctx, const char *path, rlar_file **out);
+RLAR_API rlar_status rlar_file_write(rlar_file *file, const void *bytes, size_t size);
+RLAR_API rlar_status rlar_file_commit(rlar_file *file); /* ends and frees the file, also on failure */
+RLAR_API void rlar_file_abort(rlar_file *file);         /* leaves nothing behind */
+
+#ifdef __cplusplus
+}
+#endif
+#endif
