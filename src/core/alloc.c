@@ -1,0 +1,128 @@
+/* alloc.c - the only callers of malloc and free.
+ *
+ * A block carries a header with its size and its account, so that releasing it needs no context and the
+ * memory limit holds for a context and its children together. Blocks are 64-byte aligned: the width of a
+ * cache line and of an AVX-512 register. */
+#include "core/core.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGNMENT = 64 };
+
+typedef struct block_header {
+    void *raw; /* what the allocator returned */
+    size_t size;
+    rlar_memory *memory;
+} block_header;
+
+bool rlar__size_mul(size_t a, size_t b, size_t *out) {
+    return !__builtin_mul_overflow(a, b, out);
+}
+
+bool rlar__size_add(size_t a, size_t b, size_t *out) {
+    return !__builtin_add_overflow(a, b, out);
+}
+
+static block_header *header_of(void *memory) {
+    return (block_header *)(void *)((char *)memory - ALIGNMENT);
+}
+
+/* Add to the account; false when the limit would be passed. */
+static bool account_add(rlar_memory *memory, size_t bytes) {
+    const int64_t add = (int64_t)bytes;
+    const int64_t now = atomic_fetch_add(&memory->used, add) + add;
+    if (memory->limit > 0 && now > memory->limit) {
+        atomic_fetch_sub(&memory->used, add);
+        return false;
+    }
+    int64_t peak = atomic_load(&memory->peak);
+    while (now > peak && !atomic_compare_exchange_weak(&memory->peak, &peak, now)) {
+    }
+    return true;
+}
+
+/* The user's bytes behind an aligned header. */
+static void *block_new(rlar_memory *memory, size_t bytes) {
+    void *raw = memory->alloc ? memory->alloc(memory->user, bytes + 2 * ALIGNMENT)
+                              : malloc(bytes + 2 * ALIGNMENT);
+    if (!raw)
+        return NULL;
+    const uintptr_t start = ((uintptr_t)raw + 2 * ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    void *user = (char *)raw + (start - (uintptr_t)raw);
+    *header_of(user) = (block_header){.raw = raw, .size = bytes, .memory = memory};
+    return user;
+}
+
+rlar_status rlar__alloc(rlar_ctx *ctx, int64_t count, size_t size, const char *what, void *out) {
+    void *null = NULL;
+    memcpy(out, &null, sizeof null);
+    size_t bytes = 0;
+    if (count < 0 || !rlar__size_mul((size_t)count, size, &bytes) || bytes > INT64_MAX / 2)
+        return rlar__fail(ctx, RLAR_E_TOO_LARGE,
+                          "%s: %lld elements of %zu bytes do not fit the address space; use less data",
+                          what, (long long)count, size);
+    if (bytes == 0)
+        return RLAR_OK;
+    rlar_memory *memory = ctx->memory;
+    if (!account_add(memory, bytes))
+        return rlar__fail(ctx, RLAR_E_NOMEM,
+                          "%s needs %.1f MB, with %.1f MB already held: more than the limit of %.1f "
+                          "MB; raise the limit or use less data",
+                          what, (double)bytes / 1e6, (double)atomic_load(&memory->used) / 1e6,
+                          (double)memory->limit / 1e6);
+    void *block = block_new(memory, bytes);
+    if (!block) {
+        atomic_fetch_sub(&memory->used, (int64_t)bytes);
+        return rlar__fail(ctx, RLAR_E_NOMEM,
+                          "%s needs %.1f MB and the system has no more memory; use less data", what,
+                          (double)bytes / 1e6);
+    }
+    memcpy(out, &block, sizeof block);
+    return RLAR_OK;
+}
+
+rlar_status rlar__calloc(rlar_ctx *ctx, int64_t count, size_t size, const char *what, void *out) {
+    RLAR_TRY(rlar__alloc(ctx, count, size, what, out));
+    void *block;
+    memcpy(&block, out, sizeof block);
+    if (block)
+        memset(block, 0, header_of(block)->size);
+    return RLAR_OK;
+}
+
+void rlar__free(void *memory) {
+    if (!memory)
+        return;
+    const block_header head = *header_of(memory);
+    atomic_fetch_sub(&head.memory->used, (int64_t)head.size);
+    if (head.memory->release)
+        head.memory->release(head.memory->user, head.raw);
+    else
+        free(head.raw);
+}
+
+rlar_status rlar__grow(rlar_ctx *ctx, void *array, int64_t *capacity, int64_t need, size_t size,
+                       const char *what) {
+    if (need <= *capacity)
+        return RLAR_OK;
+    int64_t larger = *capacity < 8 ? 8 : *capacity;
+    while (larger < need && larger <= INT64_MAX / 2)
+        larger *= 2;
+    void *old, *fresh;
+    memcpy(&old, array, sizeof old);
+    RLAR_TRY(rlar__alloc(ctx, larger, size, what, &fresh));
+    if (old)
+        memcpy(fresh, old, (size_t)*capacity * size);
+    rlar__free(old);
+    memcpy(array, &fresh, sizeof fresh);
+    *capacity = larger;
+    return RLAR_OK;
+}
+
+rlar_status rlar__strdup(rlar_ctx *ctx, const char *text, char **out) {
+    const size_t bytes = strlen(text) + 1;
+    RLAR_TRY(rlar__alloc(ctx, (int64_t)bytes, 1, "a text", out));
+    memcpy(*out, text, bytes);
+    return RLAR_OK;
+}

@@ -1,0 +1,137 @@
+/* ctx.c - the context: who may use how much memory and how many threads, and whom to tell. */
+#include "core/core.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Callbacks that only ask "go on?" come at most this often (seconds): a tenth of what a person notices. */
+static const double POLL_INTERVAL = 0.05;
+
+enum { MAX_THREADS = 256 };
+
+double rlar__now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int default_threads(void) {
+    const long n = sysconf(_SC_NPROCESSORS_ONLN);
+    return n < 1 ? 1 : n > MAX_THREADS ? MAX_THREADS : (int)n;
+}
+
+/* Copy an open struct that the caller's version of rlar.h may have made shorter or longer. */
+static rlar_ctx_options options_of(const rlar_ctx_options *given) {
+    rlar_ctx_options o = {0};
+    if (given)
+        memcpy(&o, given, given->size < sizeof o ? given->size : sizeof o);
+    return o;
+}
+
+rlar_status rlar_ctx_new(const rlar_ctx_options *options, rlar_ctx **out) {
+    if (!out || (options && options->size < sizeof options->size))
+        return RLAR_E_ARG;
+    *out = NULL;
+    const rlar_ctx_options o = options_of(options);
+    if (o.threads < 0 || o.threads > MAX_THREADS || o.max_memory < 0 || !o.alloc != !o.release)
+        return RLAR_E_ARG;
+    rlar_memory first = {.alloc = o.alloc, .release = o.release, .user = o.alloc_user};
+    /* The context itself comes from the caller's allocator too, but is not part of its own account. */
+    rlar_ctx *ctx = first.alloc ? first.alloc(first.user, sizeof *ctx) : malloc(sizeof *ctx);
+    if (!ctx)
+        return RLAR_E_NOMEM;
+    memset(ctx, 0, sizeof *ctx);
+    ctx->threads = o.threads ? o.threads : default_threads();
+    ctx->progress = o.progress;
+    ctx->log = o.log;
+    ctx->user = o.user;
+    ctx->own_memory.alloc = o.alloc;
+    ctx->own_memory.release = o.release;
+    ctx->own_memory.user = o.alloc_user;
+    ctx->own_memory.limit = o.max_memory;
+    ctx->memory = &ctx->own_memory;
+    ctx->cancel = &ctx->own_cancel;
+    *out = ctx;
+    return RLAR_OK;
+}
+
+void rlar_ctx_free(rlar_ctx *ctx) {
+    if (!ctx)
+        return;
+    rlar__pool_free(ctx->pool);
+    if (ctx->own_memory.release)
+        ctx->own_memory.release(ctx->own_memory.user, ctx);
+    else
+        free(ctx);
+}
+
+const char *rlar_ctx_error(const rlar_ctx *ctx) {
+    return ctx ? ctx->error : "no context";
+}
+
+int rlar_ctx_threads(const rlar_ctx *ctx) {
+    return ctx->threads;
+}
+
+int64_t rlar_ctx_memory(const rlar_ctx *ctx) {
+    return atomic_load(&ctx->memory->used);
+}
+
+int64_t rlar_ctx_memory_peak(const rlar_ctx *ctx) {
+    return atomic_load(&ctx->memory->peak);
+}
+
+void rlar__ctx_child(rlar_ctx *parent, bool on_caller, rlar_ctx *child) {
+    memset(child, 0, sizeof *child);
+    child->threads = 1;
+    child->child = true;
+    child->progress = on_caller ? parent->progress : NULL;
+    child->user = parent->user;
+    child->memory = parent->memory;
+    child->cancel = parent->cancel;
+}
+
+void rlar__ctx_child_end(rlar_ctx *child) {
+    rlar__pool_free(child->pool);
+    child->pool = NULL;
+}
+
+static rlar_status cancelled(rlar_ctx *ctx) {
+    return rlar__fail(ctx, RLAR_E_CANCELLED, "cancelled on request");
+}
+
+/* Call back, and remember an answer that asks to stop. */
+static rlar_status call_back(rlar_ctx *ctx, const rlar_event *event) {
+    ctx->next_poll = rlar__now() + POLL_INTERVAL;
+    if (ctx->progress(ctx->user, event) != 0) {
+        atomic_store(ctx->cancel, 1);
+        return cancelled(ctx);
+    }
+    return RLAR_OK;
+}
+
+rlar_status rlar__poll(rlar_ctx *ctx) {
+    if (atomic_load_explicit(ctx->cancel, memory_order_relaxed))
+        return cancelled(ctx);
+    if (!ctx->progress || rlar__now() < ctx->next_poll)
+        return RLAR_OK;
+    const rlar_event event = {.size = sizeof event, .kind = RLAR_EVENT_POLL};
+    return call_back(ctx, &event);
+}
+
+rlar_status rlar__report(rlar_ctx *ctx, rlar_event_kind kind, int64_t done, int64_t total,
+                         const rlar_info *info) {
+    if (!ctx->progress || (ctx->child && kind == RLAR_EVENT_ITERATION))
+        return rlar__poll(ctx);
+    const rlar_event event = {
+        .size = sizeof event, .kind = kind, .done = done, .total = total, .info = info};
+    return call_back(ctx, &event);
+}
+
+void rlar__begin(rlar_ctx *ctx) {
+    atomic_store(ctx->cancel, ctx->child ? atomic_load(ctx->cancel) : 0);
+    if (!ctx->child)
+        ctx->error[0] = '\0';
+}

@@ -1,0 +1,42 @@
+/* texts.c - a list of texts in one growing buffer: class names, feature names, parameters. */
+#include "core/core.h"
+
+#include <string.h>
+
+rlar_status rlar__texts_add(rlar_ctx *ctx, rlar_texts *texts, const char *text, size_t length) {
+    if (length > (size_t)(INT64_MAX / 4))
+        return rlar__fail(ctx, RLAR_E_TOO_LARGE, "a text of %zu bytes is too long", length);
+    const int64_t bytes = (int64_t)length + 1;
+    RLAR_TRY(rlar__grow(ctx, &texts->bytes, &texts->bytes_capacity, texts->used + bytes, 1, "names"));
+    RLAR_TRY(rlar__grow(ctx, &texts->start, &texts->start_capacity, texts->count + 1,
+                        sizeof *texts->start, "names"));
+    memcpy(texts->bytes + texts->used, text, length);
+    texts->bytes[texts->used + (int64_t)length] = '\0';
+    texts->start[texts->count++] = texts->used;
+    texts->used += bytes;
+    return RLAR_OK;
+}
+
+rlar_status rlar__texts_copy(rlar_ctx *ctx, const rlar_texts *from, rlar_texts *to) {
+    rlar_texts copy = {0};
+    for (int64_t i = 0; i < from->count; i++) {
+        const char *text = rlar__texts_at(from, i);
+        const rlar_status status = rlar__texts_add(ctx, &copy, text, strlen(text));
+        if (status < 0) {
+            rlar__texts_free(&copy);
+            return status;
+        }
+    }
+    *to = copy;
+    return RLAR_OK;
+}
+
+const char *rlar__texts_at(const rlar_texts *texts, int64_t index) {
+    return index < 0 || index >= texts->count ? NULL : texts->bytes + texts->start[index];
+}
+
+void rlar__texts_free(rlar_texts *texts) {
+    rlar__free(texts->bytes);
+    rlar__free(texts->start);
+    *texts = (rlar_texts){0};
+}

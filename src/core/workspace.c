@@ -1,0 +1,54 @@
+/* workspace.c - one buffer per fit, carved into aligned pieces.
+ *
+ * The list of pieces is walked twice: once to measure, once to carve. So the memory forecast and the real
+ * need cannot drift apart. Under AddressSanitizer a poisoned gap follows every piece. */
+#include "core/core.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define RLAR_POISON 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define RLAR_POISON 1
+#endif
+#endif
+
+#ifdef RLAR_POISON
+#include <sanitizer/asan_interface.h>
+#endif
+
+enum { PIECE = 64, GAP = 64 };
+
+void *rlar__carve(rlar_workspace *ws, int64_t count, size_t size) {
+    size_t bytes = 0, end = 0;
+    if (count < 0 || !rlar__size_mul((size_t)count, size, &bytes) ||
+        !rlar__size_add(bytes, PIECE - 1 + GAP, &end) ||
+        !rlar__size_add(ws->used, end / PIECE * PIECE, &end)) {
+        ws->overflow = true;
+        return NULL;
+    }
+    char *piece = ws->base ? ws->base + ws->used : NULL;
+#ifdef RLAR_POISON
+    if (piece)
+        ASAN_POISON_MEMORY_REGION(piece + bytes, end - ws->used - bytes);
+#endif
+    ws->used = end;
+    return piece;
+}
+
+rlar_status rlar__workspace_take(rlar_ctx *ctx, rlar_workspace *ws, const char *what) {
+    if (ws->overflow)
+        return rlar__fail(ctx, RLAR_E_TOO_LARGE,
+                          "%s: the workspace does not fit the address space; use less data", what);
+    ws->size = ws->used;
+    ws->used = 0;
+    return rlar__alloc(ctx, (int64_t)ws->size, 1, what, &ws->base);
+}
+
+void rlar__workspace_free(rlar_workspace *ws) {
+#ifdef RLAR_POISON
+    if (ws->base)
+        ASAN_UNPOISON_MEMORY_REGION(ws->base, ws->size);
+#endif
+    rlar__free(ws->base);
+    *ws = (rlar_workspace){0};
+}

@@ -1,0 +1,374 @@
+/* Memory, texts, workspace, threads, random numbers, output files. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/core.h"
+
+static rlar_ctx *new_ctx(int threads, int64_t limit) {
+    rlar_ctx_options o = RLAR_INIT(rlar_ctx_options);
+    o.threads = threads;
+    o.max_memory = limit;
+    rlar_ctx *ctx = NULL;
+    assert_int_equal(rlar_ctx_new(&o, &ctx), RLAR_OK);
+    return ctx;
+}
+
+static void test_memory_is_accounted(void **state) {
+    (void)state;
+    rlar_ctx *ctx = new_ctx(1, 1000);
+    char *a = NULL, *b = NULL;
+    assert_int_equal(rlar__alloc(ctx, 600, 1, "a", &a), RLAR_OK);
+    assert_int_equal((uintptr_t)a % 64, 0);
+    assert_int_equal(rlar_ctx_memory(ctx), 600);
+    assert_int_equal(rlar__alloc(ctx, 401, 1, "the second piece", &b), RLAR_E_NOMEM);
+    assert_null(b);
+    assert_non_null(strstr(rlar_ctx_error(ctx), "the second piece"));
+    assert_int_equal(rlar__alloc(ctx, 400, 1, "b", &b), RLAR_OK);
+    rlar__free(a);
+    rlar__free(b);
+    assert_int_equal(rlar_ctx_memory(ctx), 0);
+    assert_int_equal(rlar_ctx_memory_peak(ctx), 1000);
+    rlar_ctx_free(ctx);
+}
+
+static void test_sizes_are_checked(void **state) {
+    (void)state;
+    rlar_ctx *ctx = new_ctx(1, 0);
+    void *p = &ctx;
+    assert_int_equal(rlar__alloc(ctx, INT64_MAX, 16, "p", &p), RLAR_E_TOO_LARGE);
+    assert_null(p);
+    assert_int_equal(rlar__alloc(ctx, -1, 1, "p", &p), RLAR_E_TOO_LARGE);
+    assert_int_equal(rlar__alloc(ctx, 0, 8, "p", &p), RLAR_OK);
+    assert_null(p);
+    size_t out;
+    assert_false(rlar__size_mul(SIZE_MAX / 2, 3, &out));
+    assert_false(rlar__size_add(SIZE_MAX, 1, &out));
+    rlar_ctx_free(ctx);
+}
+
+static void test_options_are_checked(void **state) {
+    (void)state;
+    rlar_ctx *ctx = NULL;
+    rlar_ctx_options o = RLAR_INIT(rlar_ctx_options);
+    o.threads = -1;
+    assert_int_equal(rlar_ctx_new(&o, &ctx), RLAR_E_ARG);
+    o.threads = 100000;
+    assert_int_equal(rlar_ctx_new(&o, &ctx), RLAR_E_ARG);
+    o = RLAR_INIT(rlar_ctx_options);
+    o.size = 0;
+    assert_int_equal(rlar_ctx_new(&o, &ctx), RLAR_E_ARG);
+    assert_int_equal(rlar_ctx_new(NULL, NULL), RLAR_E_ARG);
+    assert_null(ctx);
+    rlar_ctx_free(NULL);
+}
+
+static void test_grow_keeps_what_is_there(void **state) {
+    (void)state;
+    rlar_ctx *ctx = new_ctx(1, 0);
+    int *a = NULL;
+    int64_t capacity = 0;
+    for (int i = 0; i < 1000; i++) {
+        assert_int_equal(rlar__grow(ctx, &a, &capacity, i + 1, sizeof *a, "a"), RLAR_OK);
+        a[i] = i;
+    }
+    for (int i = 0; i < 1000; i++)
+        assert_int_equal(a[i], i);
+    rlar__free(a);
+    rlar_ctx_free(ctx);
+}
+
+static void test_texts(void **state) {
+    (void)state;
+    rlar_ctx *ctx = new_ctx(1, 0);
+    rlar_texts t = {0}, copy = {0};
+    assert_int_equal(rlar__texts_add(ctx, &t, "one", 3), RLAR_OK);
+    assert_int_equal(rlar__texts_add(ctx, &t, "", 0), RLAR_OK);
+    assert_int_equal(rlar__texts_add(ctx, &t, "threexx", 5), RLAR_OK);
+    assert_int_equal(rlar__texts_copy(ctx, &t, &copy), RLAR_OK);
+    rlar__texts_free(&t);
+    assert_string_equal(rlar__texts_at(&copy, 0), "one");
+    assert_string_equal(rlar__texts_at(&copy, 1), "");
+    assert_string_equal(rlar__texts_at(&copy, 2), "three");
+    assert_null(rlar__texts_at(&copy, 3));
+    assert_null(rlar__texts_at(&copy, -1));
+    rlar__texts_free(&copy);
+    assert_int_equal(rlar_ctx_memory(ctx), 0);
+    rlar_ctx_free(ctx);
+}
+
+static void carve_two(rlar_workspace *ws, char **a, double **b) {
+    *a = rlar__carve(ws, 3, 1);
+    *b = rlar__carve(ws, 5, sizeof **b);
+}
+
+static void test_workspace_measures_what_it_carves(void **state) {
+    (void)state;
+    rlar_ctx *ctx = new_ctx(1, 0);
+    rlar_workspace ws = {0};
+    char *a;
+    double *b;
+    carve_two(&ws, &a, &b);
+    assert_null(a);
+    assert_int_equal(rlar__workspace_take(ctx, &ws, "ws"), RLAR_OK);
+    carve_two(&ws, &a, &b);
+    assert_int_equal(ws.used, ws.size);
+    assert_int_equal((uintptr_t)b % 64, 0);
+    memset(a, 1, 3);
+    memset(b, 1, 5 * sizeof *b);
+    rlar__workspace_free(&ws);
+    rlar__carve(&ws, INT64_MAX, 16);
+    assert_true(ws.overflow);
+    assert_int_equal(rlar__workspace_take(ctx, &ws, "ws"), RLAR_E_TOO_LARGE);
+    rlar_ctx_free(ctx);
+}
+
+/* ---- Threads ---- */
+
+static rlar_status square(void *arg, int64_t i) {
+    ((int64_t *)arg)[i] = i * i;
+    return RLAR_OK;
+}
+
+static void test_every_task_runs_once(void **state) {
+    (void)state;
+    static int64_t out[5000];
+    for (int threads = 1; threads <= 8; threads++) {
+        rlar_ctx *ctx = new_ctx(threads, 0);
+        for (int round = 0; round < 20; round++) {
+            memset(out, 0, sizeof out);
+            assert_int_equal(rlar__parallel(ctx, 5000, square, out), RLAR_OK);
+            for (int64_t i = 0; i < 5000; i++)
+                assert_int_equal(out[i], i * i);
+        }
+        rlar_ctx_free(ctx);
+    }
+}
+
+static rlar_status fail_on_some(rlar_ctx *child, void *arg, int64_t i) {
+    (void)arg;
+    if (i == 7 || i == 900)
+        return rlar__fail(child, RLAR_E_DATA, "task %d is bad", (int)i);
+    return RLAR_OK;
+}
+
+static void test_errors_come_back(void **state) {
+    (void)state;
+    rlar_ctx *one = new_ctx(1, 0), *four = new_ctx(4, 0);
+    assert_int_equal(rlar__parallel_ctx(one, 1000, fail_on_some, NULL), RLAR_E_DATA);
+    assert_string_equal(rlar_ctx_error(one), "task 7 is bad");
+    assert_int_equal(rlar__parallel_ctx(four, 1000, fail_on_some, NULL), RLAR_E_DATA);
+    assert_non_null(strstr(rlar_ctx_error(four), "is bad"));
+    rlar_ctx_free(one);
+    rlar_ctx_free(four);
+}
+
+static int always_stop(void *user, const rlar_event *event) {
+    (void)event;
+    ++*(int *)user;
+    return 1;
+}
+
+static void test_a_callback_cancels(void **state) {
+    (void)state;
+    static int64_t out[100];
+    int calls = 0;
+    rlar_ctx_options o = RLAR_INIT(rlar_ctx_options);
+    o.threads = 3;
+    o.progress = always_stop;
+    o.user = &calls;
+    rlar_ctx *ctx = NULL;
+    assert_int_equal(rlar_ctx_new(&o, &ctx), RLAR_OK);
+    assert_int_equal(rlar__parallel(ctx, 100, square, out), RLAR_E_CANCELLED);
+    assert_int_equal(calls, 1);
+    assert_int_equal(rlar__poll(ctx), RLAR_E_CANCELLED);
+    rlar__begin(ctx); /* the next public call starts afresh */
+    assert_int_equal(*ctx->cancel, 0);
+    rlar_ctx_free(ctx);
+}
+
+static void test_a_fork_makes_its_own_threads(void **state) {
+    (void)state;
+    static int64_t out[1000];
+    rlar_ctx *ctx = new_ctx(3, 0);
+    assert_int_equal(rlar__parallel(ctx, 1000, square, out), RLAR_OK);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        memset(out, 0, sizeof out);
+        const bool ok = rlar__parallel(ctx, 1000, square, out) == RLAR_OK && out[999] == 999 * 999;
+        rlar_ctx_free(ctx);
+        _exit(ok ? 0 : 1);
+    }
+    int status = -1;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    rlar_ctx_free(ctx);
+}
+
+/* ---- Random numbers ---- */
+
+static void test_rng_known_values(void **state) {
+    (void)state;
+    /* methods/protocol.md section 7 gives the first outputs for this seed. */
+    rlar_rng rng = {.state = 20200608};
+    assert_true(rlar__rng_next(&rng) == 0x7b13811301a1602au);
+    assert_true(rlar__rng_next(&rng) == 0xa01331e526ab125cu);
+    assert_true(rlar__rng_next(&rng) == 0x8b4bfc12d3d2346du);
+}
+
+static void test_rng_below_is_uniform(void **state) {
+    (void)state;
+    const uint64_t words[] = {1, 2, 3};
+    rlar_rng rng = rlar__rng_seed(words, 3);
+    int64_t counts[7] = {0};
+    for (int i = 0; i < 70000; i++)
+        counts[rlar__rng_below(&rng, 7)]++;
+    for (int i = 0; i < 7; i++)
+        assert_in_range(counts[i], 9600, 10400); /* four standard deviations are 370 */
+    assert_int_equal(rlar__rng_below(&rng, 1), 0);
+}
+
+/* ---- Output files ---- */
+
+static char folder[64];
+
+static int make_folder(void **state) {
+    (void)state;
+    snprintf(folder, sizeof folder, "/tmp/rlar-test-XXXXXX");
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state) {
+    (void)state;
+    return rmdir(folder); /* fails when a test has left a file behind */
+}
+
+static void path_in(char *path, size_t size, const char *name) {
+    snprintf(path, size, "%s/%s", folder, name);
+}
+
+static void assert_content(const char *path, const char *content) {
+    char text[64] = "";
+    FILE *f = fopen(path, "rb");
+    assert_non_null(f);
+    text[fread(text, 1, sizeof text - 1, f)] = '\0';
+    fclose(f);
+    assert_string_equal(text, content);
+}
+
+static void write_file(rlar_ctx *ctx, const char *path, const char *content, bool commit) {
+    rlar_file *file = NULL;
+    assert_int_equal(rlar_file_create(ctx, path, &file), RLAR_OK);
+    assert_int_equal(rlar_file_write(file, content, strlen(content)), RLAR_OK);
+    if (commit)
+        assert_int_equal(rlar_file_commit(file), RLAR_OK);
+    else
+        rlar_file_abort(file);
+}
+
+static void test_file_appears_whole_or_not(void **state) {
+    (void)state;
+    rlar_ctx *ctx = new_ctx(1, 0);
+    char path[128], link[128];
+    path_in(path, sizeof path, "out.txt");
+    path_in(link, sizeof link, "link.txt");
+    write_file(ctx, path, "old", true);
+    assert_content(path, "old");
+    write_file(ctx, path, "aborted", false);
+    assert_content(path, "old");
+    assert_int_equal(chmod(path, 0640), 0);
+    assert_int_equal(symlink(path, link), 0);
+    write_file(ctx, link, "new", true); /* through the link, keeping the mode */
+    assert_content(path, "new");
+    struct stat st;
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0640);
+    unlink(path);
+    unlink(link);
+    assert_int_equal(rlar_ctx_memory(ctx), 0);
+    rlar_ctx_free(ctx);
+}
+
+static void test_large_writes(void **state) {
+    (void)state;
+    rlar_ctx *ctx = new_ctx(1, 0);
+    char path[128];
+    path_in(path, sizeof path, "large");
+    rlar_file *file = NULL;
+    char *bytes = calloc(1, 200000);
+    assert_int_equal(rlar_file_create(ctx, path, &file), RLAR_OK);
+    for (int i = 0; i < 100; i++)
+        assert_int_equal(rlar_file_write(file, bytes, (size_t)i * 2000), RLAR_OK);
+    assert_int_equal(rlar_file_commit(file), RLAR_OK);
+    struct stat st;
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_size, 4950 * 2000);
+    unlink(path);
+    free(bytes);
+    rlar_ctx_free(ctx);
+}
+
+static void test_file_errors(void **state) {
+    (void)state;
+    rlar_ctx *ctx = new_ctx(1, 0);
+    rlar_file *file = NULL;
+    char path[128];
+    path_in(path, sizeof path, "no/such/folder");
+    assert_int_equal(rlar_file_create(ctx, path, &file), RLAR_E_IO);
+    assert_non_null(strstr(rlar_ctx_error(ctx), "No such file"));
+    assert_int_equal(rlar_file_create(ctx, folder, &file), RLAR_E_IO);
+    assert_non_null(strstr(rlar_ctx_error(ctx), "is a folder"));
+    assert_null(file);
+    assert_int_equal(rlar_file_create(ctx, "/dev/full", &file), RLAR_OK);
+    assert_int_equal(rlar_file_write(file, "x", 1), RLAR_OK);
+    assert_int_equal(rlar_file_commit(file), RLAR_E_IO);
+    assert_int_equal(rlar_file_create(ctx, "/dev/null", &file), RLAR_OK);
+    assert_int_equal(rlar_file_commit(file), RLAR_OK);
+    rlar_file_abort(NULL);
+    assert_int_equal(rlar_ctx_memory(ctx), 0);
+    rlar_ctx_free(ctx);
+}
+
+static void test_status_texts(void **state) {
+    (void)state;
+    for (int s = RLAR_E_INTERNAL; s <= RLAR_W_NEIGHBOURS; s++)
+        assert_string_not_equal(rlar_status_text((rlar_status)s), "unknown status");
+    rlar_ctx *ctx = new_ctx(1, 0);
+    rlar__fail(ctx, RLAR_E_DATA, "inner");
+    assert_int_equal(rlar__fail_in(ctx, RLAR_E_DATA, "outer"), RLAR_E_DATA);
+    assert_string_equal(rlar_ctx_error(ctx), "outer: inner");
+    rlar_ctx_free(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_memory_is_accounted),
+        cmocka_unit_test(test_sizes_are_checked),
+        cmocka_unit_test(test_options_are_checked),
+        cmocka_unit_test(test_grow_keeps_what_is_there),
+        cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_workspace_measures_what_it_carves),
+        cmocka_unit_test(test_every_task_runs_once),
+        cmocka_unit_test(test_errors_come_back),
+        cmocka_unit_test(test_a_callback_cancels),
+        cmocka_unit_test(test_a_fork_makes_its_own_threads),
+        cmocka_unit_test(test_rng_known_values),
+        cmocka_unit_test(test_rng_below_is_uniform),
+        cmocka_unit_test_setup_teardown(test_file_appears_whole_or_not, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_large_writes, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_file_errors, make_folder, remove_folder),
+        cmocka_unit_test(test_status_texts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
