@@ -1,0 +1,289 @@
+/* blas.c - opens the BLAS at run time, with the kernel that the processor deserves.
+ *
+ * OpenBLAS chooses its kernel in a constructor, from a table of known processors; Debian 12's takes newer ones for a
+ * Prescott and runs at a quarter of their speed. So we ask the CPUID instruction, set OPENBLAS_CORETYPE (unless the
+ * user did), open the library, and put the environment back. A library that the host has already loaded, with its own
+ * kernel and threads, is left alone: another build of OpenBLAS opened by its path is a separate copy.
+ *
+ * Every call is single-threaded: parallelism is ours (same bits for any number of threads). Debian's serial build is
+ * never opened: called from several threads at once it returns wrong products.
+ *
+ * The function table is the only process-wide state of the library: written once, under pthread_once. */
+#include "linalg/blas.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__x86_64__) || defined(__i386__)
+#include <cpuid.h>
+#define RLAR_X86 1
+#endif
+
+/* RTLD_DEEPBIND keeps the library's own symbols its own when the host has linked another BLAS;
+ * AddressSanitizer refuses to run with it. */
+#if defined(__SANITIZE_ADDRESS__)
+#define OPEN_FLAGS (RTLD_NOW | RTLD_LOCAL)
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define OPEN_FLAGS (RTLD_NOW | RTLD_LOCAL)
+#endif
+#endif
+#ifndef OPEN_FLAGS
+#define OPEN_FLAGS (RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND)
+#endif
+
+/* The values of the CBLAS interface. */
+enum { COLUMN_MAJOR = 102, NO_TRANS = 111, TRANS = 112, LOWER = 122, NON_UNIT = 131, LEFT = 141, RIGHT = 142 };
+
+typedef struct blas_table {
+    void (*dgemm)(int, int, int, int, int, int, double, const double *, int, const double *, int,
+                  double, double *, int);
+    void (*dtrsm)(int, int, int, int, int, int, int, double, const double *, int, double *, int);
+    void (*dpotrf)(const char *, const int *, double *, const int *, int *);
+    void (*dpotri)(const char *, const int *, double *, const int *, int *);
+    int (*omp_get)(void); /* OpenMP builds follow the calling thread's setting */
+    void (*omp_set)(int);
+    const char *library, *kernel, *config, *wanted, *chosen;
+    bool generic;
+} blas_table;
+
+static blas_table blas;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+/* ---- Which kernel does the processor deserve? ---- */
+
+#ifdef RLAR_X86
+static bool system_saves(unsigned mask) {
+    unsigned a, b, c, d;
+    if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE))
+        return false;
+    unsigned low, high;
+    __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    return (low & mask) == mask;
+}
+
+/* Not from /proc/cpuinfo: under valgrind only the instruction tells the truth. */
+static const char *wanted_kernel(void) {
+    const unsigned avx_state = 0x06, avx512_state = 0xe6;
+    unsigned a, b, c, d, c1, d1;
+    if (!__get_cpuid(1, &a, &b, &c1, &d1) || !__get_cpuid_count(7, 0, &a, &b, &c, &d))
+        return "";
+    const unsigned skylake = bit_AVX512F | bit_AVX512DQ | bit_AVX512CD | bit_AVX512BW | bit_AVX512VL;
+    if ((b & skylake) == skylake && system_saves(avx512_state))
+        return "SkylakeX";
+    if ((b & bit_AVX2) && (c1 & bit_FMA) && system_saves(avx_state))
+        return "Haswell";
+    return "";
+}
+#else
+static const char *wanted_kernel(void) {
+    return "";
+}
+#endif
+
+/* Kernels made for AVX2 or better. Any other name, on a processor that has it, is the generic trap. */
+static bool kernel_is_modern(const char *kernel) {
+    static const char *const modern[] = {"Haswell",   "Zen",        "SkylakeX",
+                                         "Cooperlake", "Sapphirerapids"};
+    for (size_t i = 0; i < sizeof modern / sizeof *modern; i++)
+        if (strcmp(kernel, modern[i]) == 0)
+            return true;
+    return false;
+}
+
+/* ---- Opening ---- */
+
+static const char *const candidates[] = {
+#ifdef RLAR_MULTIARCH
+    "/usr/lib/" RLAR_MULTIARCH "/openblas-pthread/libopenblas.so.0",
+    "/usr/lib/" RLAR_MULTIARCH "/openblas-openmp/libopenblas.so.0",
+#endif
+    "libopenblas.so.0",
+    "libopenblas.so",
+    "libmkl_rt.so",
+    "liblapack.so.3",
+};
+
+/* dlsym answers an object pointer; ISO C has no cast from it to a function pointer. */
+static bool find(void *handle, const char *name, void *function) {
+    void *address = dlsym(handle, name);
+    memcpy(function, &address, sizeof address);
+    return address != NULL;
+}
+
+static const char *ask(void *handle, const char *name) {
+    const char *(*get)(void) = NULL;
+    const char *answer = find(handle, name, &get) ? get() : NULL;
+    return answer ? answer : "";
+}
+
+static int threads_of(void *handle) {
+    int (*get)(void) = NULL;
+    return find(handle, "openblas_get_num_threads", &get) ? get() : 1;
+}
+
+/* Fill the table from an open library; false when a function is missing. */
+static bool take(void *handle, const char *name) {
+    blas_table t = {.library = name, .wanted = blas.wanted, .chosen = blas.chosen};
+    if (!find(handle, "cblas_dgemm", &t.dgemm) || !find(handle, "cblas_dtrsm", &t.dtrsm) ||
+        !find(handle, "dpotrf_", &t.dpotrf) || !find(handle, "dpotri_", &t.dpotri))
+        return false;
+    t.kernel = ask(handle, "openblas_get_corename");
+    t.config = ask(handle, "openblas_get_config");
+    int (*parallel)(void) = NULL;
+    const int openmp = 2; /* openblas_get_parallel: 0 serial, 1 pthreads, 2 OpenMP */
+    if (find(handle, "openblas_get_parallel", &parallel) && parallel() == openmp &&
+        find(handle, "omp_get_max_threads", &t.omp_get))
+        find(handle, "omp_set_num_threads", &t.omp_set);
+    t.generic = *t.wanted && *t.kernel && !kernel_is_modern(t.kernel);
+    blas = t;
+    return true;
+}
+
+/* A copy that the host loaded serves only with the right kernel and one thread. */
+static bool usable_as_it_is(void *handle) {
+    const char *kernel = ask(handle, "openblas_get_corename");
+    return (!*blas.wanted || kernel_is_modern(kernel)) && threads_of(handle) == 1;
+}
+
+/* strict: pass over what the host has loaded with settings that are not ours. */
+static bool open_one(const char *name, bool strict) {
+    void *loaded = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
+    if (loaded && strict && !usable_as_it_is(loaded)) {
+        dlclose(loaded);
+        return false;
+    }
+    void *handle = loaded ? loaded : dlopen(name, OPEN_FLAGS | RTLD_NODELETE);
+    return handle && take(handle, name);
+}
+
+static void open_any(void) {
+    const size_t count = sizeof candidates / sizeof *candidates;
+    for (size_t i = 0; i < count; i++)
+        if (open_one(candidates[i], true))
+            return;
+    for (size_t i = 0; i < count; i++)
+        if (open_one(candidates[i], false))
+            return;
+}
+
+/* Set a variable for the time of the opening; the old value, if any, goes to *old. */
+static void set_for_now(const char *name, const char *value, char **old) {
+    const char *before = getenv(name);
+    *old = before ? strdup(before) : NULL;
+    setenv(name, value, 1);
+}
+
+static void put_back(const char *name, char *old) {
+    if (old)
+        setenv(name, old, 1);
+    else
+        unsetenv(name);
+    free(old);
+}
+
+static void open_once(void) {
+    const char *const core = "OPENBLAS_CORETYPE", *const threads = "OPENBLAS_NUM_THREADS";
+    const bool user_chose = getenv(core) != NULL;
+    char *old_core = NULL, *old_threads = NULL;
+    blas.wanted = wanted_kernel();
+    blas.chosen = user_chose ? core : *blas.wanted ? "rlar" : "library";
+    const bool set_core = !user_chose && *blas.wanted;
+    if (set_core)
+        set_for_now(core, blas.wanted, &old_core);
+    set_for_now(threads, "1", &old_threads);
+    open_any();
+    put_back(threads, old_threads);
+    if (set_core)
+        put_back(core, old_core);
+}
+
+rlar_status rlar__blas_open(rlar_ctx *ctx) {
+    pthread_once(&once, open_once);
+    if (!blas.dgemm)
+        return rlar__fail(ctx, RLAR_E_BLAS,
+                          "no BLAS library was found; install one: apt-get install libopenblas0-pthread");
+    if (blas.generic && !ctx->blas_warned) {
+        ctx->blas_warned = true;
+        rlar__log(ctx, RLAR_OK,
+                  "the BLAS runs its %s kernel on a processor that deserves %s, several times slower; "
+                  "`rlar doctor` says what to do",
+                  blas.kernel, blas.wanted);
+    }
+    return RLAR_OK;
+}
+
+rlar_status rlar_blas_describe(rlar_ctx *ctx, rlar_blas_info *out) {
+    if (!ctx || !out || out->size < sizeof *out)
+        return rlar__fail(ctx, RLAR_E_ARG, "rlar_blas_describe: ctx and a sized out are needed");
+    rlar__begin(ctx);
+    RLAR_TRY(rlar__blas_open(ctx));
+    *out = (rlar_blas_info){.size = out->size,
+                            .library = blas.library,
+                            .config = blas.config,
+                            .kernel = blas.kernel,
+                            .wanted = blas.wanted,
+                            .chosen = blas.chosen,
+                            .generic = blas.generic};
+    return RLAR_OK;
+}
+
+/* ---- The calls ---- */
+
+/* One thread for the time of a call to an OpenMP build; the host's setting comes back after it. */
+static int one_thread(void) {
+    const int before = blas.omp_get ? blas.omp_get() : 1;
+    if (before != 1)
+        blas.omp_set(1);
+    return before;
+}
+
+static void threads_back(int before) {
+    if (before != 1)
+        blas.omp_set(before);
+}
+
+static int trans(rlar_op op) {
+    return op == RLAR_PLAIN ? NO_TRANS : TRANS;
+}
+
+void rlar__gemm(rlar_op op_a, rlar_op op_b, int64_t m, int64_t n, int64_t k, double alpha,
+                const double *a, int64_t lda, const double *b, int64_t ldb, double beta, double *c,
+                int64_t ldc) {
+    const int before = one_thread();
+    blas.dgemm(COLUMN_MAJOR, trans(op_a), trans(op_b), (int)m, (int)n, (int)k, alpha, a, (int)lda, b,
+               (int)ldb, beta, c, (int)ldc);
+    threads_back(before);
+}
+
+void rlar__trsm_left(rlar_op op, int64_t m, int64_t n, const double *l, int64_t ldl, double *b,
+                     int64_t ldb) {
+    const int before = one_thread();
+    blas.dtrsm(COLUMN_MAJOR, LEFT, LOWER, trans(op), NON_UNIT, (int)m, (int)n, 1.0, l, (int)ldl, b,
+               (int)ldb);
+    threads_back(before);
+}
+
+void rlar__trsm_right(int64_t m, int64_t n, const double *l, int64_t ldl, double *b, int64_t ldb) {
+    const int before = one_thread();
+    blas.dtrsm(COLUMN_MAJOR, RIGHT, LOWER, TRANS, NON_UNIT, (int)m, (int)n, 1.0, l, (int)ldl, b,
+               (int)ldb);
+    threads_back(before);
+}
+
+int rlar__potrf(int64_t n, double *a, int64_t lda) {
+    const int before = one_thread(), in = (int)n, ild = (int)lda;
+    int info = 0;
+    blas.dpotrf("L", &in, a, &ild, &info);
+    threads_back(before);
+    return info;
+}
+
+void rlar__potri(int64_t n, double *l, int64_t lda) {
+    const int before = one_thread(), in = (int)n, ild = (int)lda;
+    int info = 0;
+    blas.dpotri("L", &in, l, &ild, &info);
+    threads_back(before);
+}

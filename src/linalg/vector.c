@@ -1,0 +1,91 @@
+/* vector.c - sums and norms over one vector. Eight running sums, in a fixed order: what a vector unit likes, and the
+ * same bits everywhere (the compiler may not reorder sums by itself without -ffast-math, which we do not use). */
+#include "linalg/linalg.h"
+
+#include <math.h>
+
+enum { LANES = 8 };
+
+static double add_lanes(const double *s) {
+    return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
+}
+
+double rlar__dot(int64_t n, const double *x, const double *y) {
+    double s[LANES] = {0};
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (int k = 0; k < LANES; k++)
+            s[k] += x[i + k] * y[i + k];
+    for (int k = 0; i < n; i++, k++)
+        s[k] += x[i] * y[i];
+    return add_lanes(s);
+}
+
+double rlar__distance2(int64_t n, const double *x, const double *y) {
+    double s[LANES] = {0};
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (int k = 0; k < LANES; k++) {
+            const double t = x[i + k] - y[i + k];
+            s[k] += t * t;
+        }
+    for (int k = 0; i < n; i++, k++) {
+        const double t = x[i] - y[i];
+        s[k] += t * t;
+    }
+    return add_lanes(s);
+}
+
+/* For values whose squares leave the range of double: divide by the largest first. */
+static double scaled_norm(int64_t n, const double *x) {
+    double largest = 0.0, sum = 0.0;
+    for (int64_t i = 0; i < n; i++)
+        largest = fmax(largest, fabs(x[i]));
+    if (largest == 0.0 || !isfinite(largest))
+        return largest;
+    for (int64_t i = 0; i < n; i++) {
+        const double t = x[i] / largest;
+        sum += t * t;
+    }
+    return largest * sqrt(sum);
+}
+
+double rlar__norm(int64_t n, const double *x) {
+    const double sum = rlar__dot(n, x, x);
+    /* Between these the squares are neither infinite nor lost to underflow. */
+    return sum > 1e-280 && sum < 1e300 ? sqrt(sum) : scaled_norm(n, x);
+}
+
+double rlar__row_norm(int64_t p, const double *row, int64_t ld) {
+    double sum = 0.0;
+    for (int64_t j = 0; j < p; j++)
+        sum += row[j * ld] * row[j * ld];
+    return sqrt(sum);
+}
+
+static double block_sum(int64_t n, const double *x) {
+    double s[LANES] = {0};
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (int k = 0; k < LANES; k++)
+            s[k] += x[i + k];
+    for (int k = 0; i < n; i++, k++)
+        s[k] += x[i];
+    return add_lanes(s);
+}
+
+/* The tree of gram.c: as many merges after block k as k has trailing one bits. */
+double rlar__sum(int64_t n, const double *x) {
+    double stack[64];
+    int top = 0;
+    int64_t k = 0;
+    for (int64_t start = 0; start < n; start += RLAR_SUM_BLOCK, k++) {
+        const int64_t count = n - start < RLAR_SUM_BLOCK ? n - start : RLAR_SUM_BLOCK;
+        stack[top++] = block_sum(count, x + start);
+        for (int64_t bits = k; bits & 1; bits >>= 1, top--)
+            stack[top - 2] += stack[top - 1];
+    }
+    for (; top > 1; top--)
+        stack[top - 2] += stack[top - 1];
+    return top ? stack[0] : 0.0;
+}
