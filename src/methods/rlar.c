@@ -1,0 +1,357 @@
+/* rlar.c - Robust Locality-Aware Regression, Algorithm 1.
+ *
+ *   minimise over W, b, V, T                                                                       (12)
+ *      sum_i ||e_i|| + alpha sum_r ||w_r|| + beta/(2K) sum_jm V_jm ||W^T (x_j - x_m)||,   E = W^T X + b 1^T - T
+ *   subject to   T_li,i - T_j,i >= 1 for j != l_i,   V binary, within classes, min(K, n_i - 1) ones per row.
+ *
+ * Two solvers share every step and differ in the smoothing of the three norms (reweight.h):
+ *   paper    eps fixed, weights 1/(s + eps): the letter of Algorithm 1
+ *   anneal   eps shrinks from 1, weights 1/sqrt(s^2 + eps^2): escapes the freezing of [N18]
+ * In both, the smoothed objective never rises from the end of iteration 1 on [N19].
+ * [Nx] are entries of docs/paper-notes.md. T and Y are kept transposed (c x n). */
+#include "methods/method.h"
+
+#include <math.h>
+
+#include "graph/knn.h"
+#include "graph/laplacian.h"
+#include "linalg/linalg.h"
+#include "solver/retarget.h"
+#include "solver/reweight.h"
+#include "solver/wsolve.h"
+
+static const rlar_param_def params_table[] = {
+    {"alpha", RLAR_PARAM_REAL, 0.1, 1e-12, 1e12, NULL, "0.001,0.005,0.01,0.05,0.1,0.5,1,10,100,1000",
+     "0.1", "weight of the row-sparsity of W: larger keeps fewer features"},
+    {"beta", RLAR_PARAM_REAL, 0.1, 0.0, 1e12, NULL, "0.001,0.005,0.01,0.05,0.1,0.5,1,10,100,1000",
+     "0.1", "weight of the locality term: larger pulls neighbours of a class together"},
+    {"k", RLAR_PARAM_INT, 0, 0, 2147483647, NULL, NULL, "0",
+     "neighbours within the class; 0: 7 when every class has more than 10 samples, else 3"},
+    {"iters", RLAR_PARAM_INT, 30, 1, 1000000, NULL, NULL, "30", "iterations"},
+    {"eps", RLAR_PARAM_REAL, 1e-8, 1e-15, 1.0, NULL, NULL, "1e-8",
+     "smoothing of the norms (anneal ends at the larger of this and 1e-4)"},
+    {"solver", RLAR_PARAM_CHOICE, 0, 0, 1, "paper|anneal", NULL, "paper",
+     "paper: Algorithm 1 with fixed eps; anneal: eps shrinks, reaches lower objectives"},
+    {"tol", RLAR_PARAM_REAL, 0.0, 0.0, 1.0, NULL, NULL, "0",
+     "stop when the smoothed objective falls by less than this share; 0: never stop early"},
+    {NULL, RLAR_PARAM_REAL, 0, 0, 0, NULL, NULL, NULL, NULL},
+};
+
+enum { SOLVER_PAPER = 0, SOLVER_ANNEAL = 1 };
+
+/* anneal: where eps ends at the least, and the cap for the rows of W (methods/rlar.md 12 a). */
+static const double ANNEAL_END = 1e-4, ANNEAL_ROWS = 1e-3;
+
+typedef struct state {
+    /* The problem. */
+    int64_t n, d, c;
+    const double *x;
+    rlar_groups groups;
+    double alpha, beta, eps, tol;
+    int64_t k, iters;
+    int solver;
+    /* What is learned. */
+    double *w, *b; /* d x c, c: the caller's */
+    double *t, *y; /* c x n: targets and outputs */
+    rlar_graph v;  /* V and G */
+    /* Weights. */
+    rlar_kernel kernel, row_kernel;
+    double *dhat, *dtil; /* n, d */
+    double *s;           /* S at the edges of V */
+    rlar_laplacian l;
+    rlar_wsolver wsolver;
+    double *value; /* n: terms of a sum over samples */
+} state;
+
+/* ---- Set-up ---- */
+
+/* K rule of the paper: 7 when every class has more than 10 training samples, else 3 [N13]. */
+static int64_t neighbours_rule(const rlar_train *train) {
+    for (int64_t i = 0; i < train->c; i++)
+        if (train->first[i + 1] - train->first[i] <= 10)
+            return 3;
+    return 7;
+}
+
+static void state_init(state *st, const rlar_train *train, const rlar_params *params) {
+    const int64_t k = rlar__param_int(params, "k");
+    *st = (state){.n = train->n,
+                  .d = train->d,
+                  .c = train->c,
+                  .x = train->x,
+                  .groups = {.n = train->n, .c = train->c, .first = train->first, .label = train->label},
+                  .alpha = rlar__param(params, "alpha"),
+                  .beta = rlar__param(params, "beta"),
+                  .eps = rlar__param(params, "eps"),
+                  .tol = rlar__param(params, "tol"),
+                  .k = k > 0 ? k : neighbours_rule(train),
+                  .iters = rlar__param_int(params, "iters"),
+                  .solver = (int)rlar__param_int(params, "solver")};
+}
+
+/* All buffers of the fit, in one place: measured first, carved second. */
+static void state_carve(rlar_workspace *ws, const rlar_ctx *ctx, state *st) {
+    size_t targets = 0, edges = 0;
+    if (!rlar__size_mul((size_t)st->c, sizeof(double), &targets))
+        ws->overflow = true;
+    st->t = rlar__carve(ws, st->n, targets);
+    st->y = rlar__carve(ws, st->n, targets);
+    st->dhat = rlar__carve(ws, st->n, sizeof(double));
+    st->dtil = rlar__carve(ws, st->d, sizeof(double));
+    st->value = rlar__carve(ws, st->n, sizeof(double));
+    rlar__graph_carve(ws, &st->groups, st->k, &st->v);
+    if (!rlar__size_mul((size_t)st->v.stride, sizeof(double), &edges))
+        ws->overflow = true;
+    st->s = rlar__carve(ws, st->n, edges);
+    rlar__laplacian_carve(ws, &st->v, &st->l);
+    rlar__wsolve_carve(ws, ctx, st->n, st->d, st->c, rlar__wsolve_prefers_dual(st->n, st->d),
+                       &st->wsolver);
+}
+
+/* Smoothing of iteration t = 1 .. iters. */
+static void set_smoothing(state *st, int64_t t) {
+    if (st->solver == SOLVER_PAPER) {
+        st->kernel = st->row_kernel = (rlar_kernel){RLAR_KERNEL_ADD, st->eps};
+        return;
+    }
+    const double end = fmax(st->eps, ANNEAL_END);
+    const double eps = fmax(pow(end, (double)t / (double)st->iters), end);
+    st->kernel = (rlar_kernel){RLAR_KERNEL_SQRT, eps};
+    st->row_kernel = (rlar_kernel){RLAR_KERNEL_SQRT, fmin(eps, ANNEAL_ROWS)};
+}
+
+/* ---- The steps of Algorithm 1 ---- */
+
+/* D-hat = I, D-tilde = I, T = labels as 0/1; G and V from the samples themselves. */
+static rlar_status initialise(rlar_ctx *ctx, state *st) {
+    set_smoothing(st, 1);
+    for (int64_t i = 0; i < st->n; i++) {
+        st->dhat[i] = 1.0;
+        for (int64_t r = 0; r < st->c; r++)
+            st->t[i * st->c + r] = r == st->groups.label[i] ? 1.0 : 0.0;
+    }
+    for (int64_t r = 0; r < st->d; r++)
+        st->dtil[r] = 1.0;
+    return rlar__graph_nearest(ctx, &st->groups, st->k, st->d, st->x, &st->v);
+}
+
+/* Equal samples: their edge is the cheapest, hence chosen, but adds nothing to X L X^T [N4]. */
+static bool same_sample(const state *st, int64_t j, int64_t m) {
+    return rlar__distance2(st->d, st->x + j * st->d, st->x + m * st->d) == 0.0;
+}
+
+/* S = V / G with K inside [N1], as weights of (13); L = D - (S + S^T)/2. */
+static void update_s(state *st) {
+    for (int64_t j = 0; j < st->n; j++) {
+        const int64_t count = rlar__graph_count(&st->groups, st->k, j);
+        for (int64_t e = j * st->v.stride, end = e + count; e < end; e++) {
+            const double g = st->v.distance[e];
+            /* Equal samples differ by rounding at most once projected; the outputs are of size 1. */
+            const bool same = g < 1e-6 && same_sample(st, j, st->v.neighbour[e]);
+            st->s[e] = same ? 0.0 : rlar__kernel_weight(st->kernel, g) / (double)st->k;
+        }
+    }
+    rlar__laplacian_build(&st->groups, st->k, &st->v, st->s, &st->l);
+}
+
+/* (17) and (15). */
+static rlar_status update_w_b(rlar_ctx *ctx, state *st, int *ridged) {
+    const rlar_wproblem problem = {.n = st->n,
+                                   .d = st->d,
+                                   .c = st->c,
+                                   .x = st->x,
+                                   .t = st->t,
+                                   .dhat = st->dhat,
+                                   .dtil = st->dtil,
+                                   .l = &st->l,
+                                   .groups = &st->groups,
+                                   .alpha = st->alpha,
+                                   .beta = st->beta};
+    return rlar__wsolve(ctx, &problem, &st->wsolver, st->w, st->b, ridged);
+}
+
+/* Y = W^T X + b 1^T, then (22) with (25). */
+static rlar_status update_t(rlar_ctx *ctx, state *st) {
+    RLAR_TRY(rlar__project(ctx, st->c, st->n, st->d, st->w, st->x, st->y));
+    for (int64_t i = 0; i < st->n; i++)
+        for (int64_t r = 0; r < st->c; r++)
+            st->y[i * st->c + r] += st->b[r];
+    return rlar__retarget(ctx, st->c, st->n, st->y, st->groups.label, st->t);
+}
+
+/* G = ||W^T (x_j - x_m)|| and, from it, V by (18), (19). Y differs from W^T X by a shift only. */
+static rlar_status update_g_v(rlar_ctx *ctx, state *st) {
+    return rlar__graph_nearest(ctx, &st->groups, st->k, st->c, st->y, &st->v);
+}
+
+static double residual(const state *st, int64_t i) {
+    return sqrt(rlar__distance2(st->c, st->y + i * st->c, st->t + i * st->c));
+}
+
+/* D-hat after T: the other order is not monotone [N6]. */
+static void update_dhat_dtil(state *st) {
+    for (int64_t i = 0; i < st->n; i++)
+        st->dhat[i] = rlar__kernel_weight(st->kernel, residual(st, i));
+    for (int64_t r = 0; r < st->d; r++)
+        st->dtil[r] = rlar__kernel_weight(st->row_kernel, rlar__row_norm(st->c, st->w + r, st->d));
+}
+
+/* ---- Measuring (12) ---- */
+
+static double regression(state *st, bool smooth) {
+    for (int64_t i = 0; i < st->n; i++) {
+        const double e = residual(st, i);
+        st->value[i] = smooth ? rlar__kernel_value(st->kernel, e) : e;
+    }
+    return rlar__sum(st->n, st->value);
+}
+
+static double sparsity(const state *st, bool smooth) {
+    double sum = 0.0;
+    for (int64_t r = 0; r < st->d; r++) {
+        const double norm = rlar__row_norm(st->c, st->w + r, st->d);
+        sum += smooth ? rlar__kernel_value(st->row_kernel, norm) : norm;
+    }
+    return st->alpha * sum;
+}
+
+static double locality(state *st, bool smooth) {
+    for (int64_t j = 0; j < st->n; j++) {
+        const int64_t count = rlar__graph_count(&st->groups, st->k, j);
+        const double *g = st->v.distance + j * st->v.stride;
+        st->value[j] = 0.0;
+        for (int64_t e = 0; e < count; e++)
+            st->value[j] += smooth ? rlar__kernel_value(st->kernel, g[e]) : g[e];
+    }
+    return st->beta / (2.0 * (double)st->k) * rlar__sum(st->n, st->value);
+}
+
+static rlar_status measure(rlar_ctx *ctx, state *st, int64_t t, double start, rlar_info *info) {
+    info->iterations = t;
+    info->regression = regression(st, false);
+    info->sparsity = sparsity(st, false);
+    info->locality = locality(st, false);
+    info->objective = info->regression + info->sparsity + info->locality;
+    info->smoothed = regression(st, true) + sparsity(st, true) + locality(st, true);
+    info->eps = st->kernel.eps;
+    info->seconds = rlar__now() - start;
+    if (!isfinite(info->objective) || !isfinite(info->smoothed))
+        return rlar__fail(ctx, RLAR_E_NUMERIC,
+                          "rlar: the objective is not finite after iteration %lld; scale the data or "
+                          "raise eps",
+                          (long long)t);
+    return rlar__report(ctx, RLAR_EVENT_ITERATION, t, st->iters, info);
+}
+
+/* With shrinking eps a small decrease means nothing before eps has arrived. */
+static bool converged(const state *st, int64_t t, double before, double now) {
+    const bool arrived = st->solver == SOLVER_PAPER || t == st->iters;
+    return st->tol > 0.0 && t > 1 && arrived && before - now <= st->tol * before;
+}
+
+static rlar_status algorithm_1(rlar_ctx *ctx, state *st, rlar_info *info) {
+    const double start = rlar__now();
+    RLAR_TRY(initialise(ctx, st));
+    for (int64_t t = 1; t <= st->iters && !info->converged; t++) {
+        const double before = info->smoothed;
+        update_s(st);
+        RLAR_TRY(update_w_b(ctx, st, &info->ridged));
+        RLAR_TRY(update_t(ctx, st));
+        RLAR_TRY(update_g_v(ctx, st));
+        set_smoothing(st, t);
+        update_dhat_dtil(st);
+        RLAR_TRY(measure(ctx, st, t, start, info));
+        info->converged = converged(st, t, before, info->smoothed);
+    }
+    return RLAR_OK;
+}
+
+/* ---- The method ---- */
+
+static int64_t clamped_classes(const state *st) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < st->c; i++)
+        count += st->groups.first[i + 1] - st->groups.first[i] <= st->k;
+    return count;
+}
+
+/* The worst news, as a warning; the others are in the info. */
+static rlar_status verdict(rlar_ctx *ctx, const state *st, const rlar_info *info) {
+    if (info->clamped > 0)
+        rlar__log(ctx, RLAR_W_NEIGHBOURS,
+                  "%lld of %lld classes have no more than k = %lld samples: all others of the class were "
+                  "taken as neighbours; a smaller k avoids this",
+                  (long long)info->clamped, (long long)st->c, (long long)st->k);
+    if (info->ridged > 0)
+        rlar__log(ctx, RLAR_W_RIDGED,
+                  "%d factorisations needed extra regularisation; a larger alpha or eps avoids this",
+                  info->ridged);
+    if (st->tol > 0.0 && !info->converged) {
+        rlar__log(ctx, RLAR_W_NOT_CONVERGED, "tol = %g was not reached in %lld iterations; raise iters",
+                  st->tol, (long long)st->iters);
+        return RLAR_W_NOT_CONVERGED;
+    }
+    return info->ridged > 0 ? RLAR_W_RIDGED : info->clamped > 0 ? RLAR_W_NEIGHBOURS : RLAR_OK;
+}
+
+static rlar_status fit(rlar_ctx *ctx, const rlar_train *train, const rlar_params *params,
+                       rlar_map *out, rlar_info *info) {
+    if (train->weights)
+        return rlar__fail(ctx, RLAR_E_UNSUPPORTED, "rlar: sample weights are not supported");
+    state st;
+    state_init(&st, train, params);
+    st.w = out->w;
+    st.b = out->b;
+    rlar_workspace ws = {0};
+    state_carve(&ws, ctx, &st);
+    RLAR_TRY(rlar__workspace_take(ctx, &ws, "rlar: the workspace of the fit"));
+    state_carve(&ws, ctx, &st);
+    info->dual = st.wsolver.dual;
+    info->neighbours = st.k;
+    info->clamped = clamped_classes(&st);
+    rlar_status status = algorithm_1(ctx, &st, info);
+    rlar__workspace_free(&ws);
+    return status < 0 ? status : verdict(ctx, &st, info);
+}
+
+static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_params *params,
+                            rlar_forecast *out) {
+    state st;
+    state_init(&st, sizes, params);
+    rlar_workspace ws = {0};
+    state_carve(&ws, ctx, &st);
+    if (ws.overflow)
+        return rlar__fail(ctx, RLAR_E_TOO_LARGE, "rlar: the workspace does not fit the address space");
+    double pairs = 0.0;
+    for (int64_t i = 0; i < st.c; i++) {
+        const double count = (double)(st.groups.first[i + 1] - st.groups.first[i]);
+        pairs += count * count;
+    }
+    const double n = (double)st.n, d = (double)st.d, c = (double)st.c;
+    const double edges = n * (double)st.v.stride;
+    out->bytes = (int64_t)ws.used;
+    out->dual = st.wsolver.dual;
+    out->flops = 3.0 * d * pairs + (double)st.iters * (rlar__wsolve_flops(st.n, st.d, st.c, out->dual) +
+                                                       2.0 * n * d * c + 3.0 * c * pairs + 6.0 * d * edges);
+    return RLAR_OK;
+}
+
+static int64_t outputs(const rlar_train *train, const rlar_params *params) {
+    (void)params;
+    return train->c;
+}
+
+const rlar_method rlar__method_rlar = {
+    .def = {.name = "rlar",
+            .title = "Robust Locality-Aware Regression",
+            .cite = "L. Hu and W. Zhang, Robust Locality-Aware Regression for Labeled Data Classification, "
+                    "arXiv 2006.08292, 2020",
+            .about = "L2,1 regression on targets that are moved to keep a margin of 1, with a graph of "
+                     "neighbours within the classes that is learned together with the map, and row-sparse W: "
+                     "feature selection and extraction at once.",
+            .scores = "Euclidean norm of the feature's row of W; rows near 0 are not used",
+            .params = params_table},
+    .outputs = outputs,
+    .fit = fit,
+    .forecast = forecast,
+};

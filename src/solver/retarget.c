@@ -1,0 +1,61 @@
+/* retarget.c - equations (20) to (25).
+ *
+ * With v_j = y_j + 1 - y_l the optimum is t_l = y_l + Delta, t_j = y_j + min(Delta - v_j, 0), where
+ *     Delta = sum of the v_j > Delta / (1 + how many there are).                        (25) [N7]
+ * Start from the set v_j > 0 and drop what is not above the current Delta: dropping only ever raises Delta (the set mean
+ * with the extra 1 is largest at the optimum), so nothing dropped has to come back and the loop ends at the fixed point. No sort:
+ * a few passes over c numbers. */
+#include "solver/retarget.h"
+
+enum { SAMPLES_PER_TASK = 256 };
+
+static double step(int64_t c, const double *y, int64_t l) {
+    const double base = 1.0 - y[l];
+    double delta = 0.0;
+    int64_t above = -1;
+    for (;;) {
+        double sum = 0.0;
+        int64_t count = 0;
+        for (int64_t j = 0; j < c; j++) {
+            const double v = y[j] + base;
+            if (j != l && v > delta) {
+                sum += v;
+                count++;
+            }
+        }
+        if (count == above || count == 0)
+            return delta;
+        above = count;
+        delta = sum / (double)(1 + count);
+    }
+}
+
+void rlar__retarget_row(int64_t c, const double *y, int64_t l, double *t) {
+    const double delta = step(c, y, l), base = 1.0 - y[l];
+    for (int64_t j = 0; j < c; j++) {
+        const double lower = delta - (y[j] + base);
+        t[j] = lower < 0.0 ? y[j] + lower : y[j];
+    }
+    t[l] = y[l] + delta;
+}
+
+typedef struct retarget {
+    int64_t c, n;
+    const double *y;
+    const int32_t *label;
+    double *t;
+} retarget;
+
+static rlar_status retarget_task(void *arg, int64_t task) {
+    const retarget *r = arg;
+    const int64_t start = task * SAMPLES_PER_TASK;
+    for (int64_t i = start; i < start + SAMPLES_PER_TASK && i < r->n; i++)
+        rlar__retarget_row(r->c, r->y + i * r->c, r->label[i], r->t + i * r->c);
+    return RLAR_OK;
+}
+
+rlar_status rlar__retarget(rlar_ctx *ctx, int64_t c, int64_t n, const double *y,
+                           const int32_t *label, double *t) {
+    retarget r = {.c = c, .n = n, .y = y, .label = label, .t = t};
+    return rlar__parallel(ctx, (n + SAMPLES_PER_TASK - 1) / SAMPLES_PER_TASK, retarget_task, &r);
+}
