@@ -10,15 +10,15 @@
  *   - Fallible calls return an rlar_status: negative = error (nothing was written to the outputs),
  *     0 = done, positive = done with a warning. rlar_ctx_error() has the text: where, what, value,
  *     limit, what to do.
- *   - The library never prints, exits, aborts, calls setlocale or rand. It keeps no global state but
- *     the table of BLAS functions, which is loaded once.
+ *   - The library never prints, exits, aborts, calls setlocale or rand. It keeps no global state
+ * but the table of BLAS functions, which is loaded once.
  *   - A context, and what was made with it, is used by one thread at a time. Models and data are
  *     read-only once made: any number of threads may use one, each with its own context.
  *   - Whoever _new()s, _read()s or _load()s a thing _free()s it, before the context it came from.
  *     _free(NULL) is legal.
  *   - A sample is contiguous: X is d x n column by column, which is NumPy's C-order n x d.
- *   - Open structs start with `size`: set it to sizeof(the struct), zero the rest, fill what you need.
- *     RLAR_INIT does the first two:  rlar_read_options o = RLAR_INIT(rlar_read_options);
+ *   - Open structs start with `size`: set it to sizeof(the struct), zero the rest, fill what you
+ * need. RLAR_INIT does the first two:  rlar_read_options o = RLAR_INIT(rlar_read_options);
  */
 #ifndef RLAR_H
 #define RLAR_H
@@ -42,7 +42,10 @@ extern "C" {
 #endif
 
 #ifdef __cplusplus
-#define RLAR_INIT(type) type{sizeof(type)}
+#define RLAR_INIT(type)                                                                            \
+    type {                                                                                         \
+        sizeof(type)                                                                               \
+    }
 #else
 #define RLAR_INIT(type) ((type){.size = sizeof(type)})
 #endif
@@ -58,17 +61,17 @@ typedef struct rlar_file rlar_file;     /* an output file that appears whole or 
 /* Negative: error. Positive: a usable result with a warning. The values are pinned. */
 typedef enum rlar_status {
     RLAR_OK = 0,
-    RLAR_E_NOMEM = -1,       /* the allocator failed, or the context's memory limit was met */
-    RLAR_E_ARG = -2,         /* a wrong argument, option or parameter */
-    RLAR_E_DATA = -3,        /* the data cannot be read or used */
-    RLAR_E_MODEL = -4,       /* the model file is damaged, or does not fit the data */
-    RLAR_E_NUMERIC = -5,     /* the computation failed: not finite, not factorisable */
-    RLAR_E_IO = -6,          /* the operating system refused a file operation */
-    RLAR_E_TOO_LARGE = -7,   /* a size does not fit 64 bits or the machine */
-    RLAR_E_CANCELLED = -8,   /* a callback asked to stop */
-    RLAR_E_UNSUPPORTED = -9, /* a legal request that this build or method does not serve */
-    RLAR_E_BLAS = -10,       /* no usable BLAS library was found */
-    RLAR_E_INTERNAL = -11,   /* a defect in the library */
+    RLAR_E_NOMEM = -1,        /* the allocator failed, or the context's memory limit was met */
+    RLAR_E_ARG = -2,          /* a wrong argument, option or parameter */
+    RLAR_E_DATA = -3,         /* the data cannot be read or used */
+    RLAR_E_MODEL = -4,        /* the model file is damaged, or does not fit the data */
+    RLAR_E_NUMERIC = -5,      /* the computation failed: not finite, not factorisable */
+    RLAR_E_IO = -6,           /* the operating system refused a file operation */
+    RLAR_E_TOO_LARGE = -7,    /* a size does not fit 64 bits or the machine */
+    RLAR_E_CANCELLED = -8,    /* a callback asked to stop */
+    RLAR_E_UNSUPPORTED = -9,  /* a legal request that this build or method does not serve */
+    RLAR_E_BLAS = -10,        /* no usable BLAS library was found */
+    RLAR_E_INTERNAL = -11,    /* a defect in the library */
     RLAR_W_NOT_CONVERGED = 1, /* stopped by `iters` before `tol` was reached */
     RLAR_W_RIDGED = 2,        /* a factorisation needed extra regularisation */
     RLAR_W_NEIGHBOURS = 3     /* a class has no more than k samples: fewer neighbours were used */
@@ -93,8 +96,8 @@ RLAR_API const char *rlar_status_text(rlar_status status);
 
 /* Read a data file (CSV, TSV, LIBSVM, NPY, NPZ, ARFF, a folder of PGM/PNG images; each also
  * gzipped; "-" is standard input). */
-RLAR_API rlar_status rlar_data_read(rlar_ctx *ctx, const char *path, const rlar_read_options *options,
-                                    rlar_data **out);
+RLAR_API rlar_status rlar_data_read(rlar_ctx *ctx, const char *path,
+                                    const rlar_read_options *options, rlar_data **out);
 RLAR_API void rlar_data_free(rlar_data *data);
 
 /* Learn a model. params NULL: method rlar with its defaults. options and info may be NULL. */
@@ -105,8 +108,9 @@ RLAR_API void rlar_model_free(rlar_model *model);
 RLAR_API rlar_status rlar_model_save(rlar_ctx *ctx, const rlar_model *model, const char *path);
 RLAR_API rlar_status rlar_model_load(rlar_ctx *ctx, const char *path, rlar_model **out);
 
-/* Class index of every sample into classes[n]; names by rlar_model_class(). scores may be NULL, else
- * n x c, one row per sample: the larger, the more likely (see docs/api.md for what each is). */
+/* Class index of every sample into classes[n]; names by rlar_model_class(). scores may be NULL,
+ * else n x c, one row per sample: the larger, the more likely (see docs/api.md for what each is).
+ */
 RLAR_API rlar_status rlar_predict(rlar_ctx *ctx, const rlar_model *model, const rlar_data *data,
                                   const rlar_predict_options *options, int64_t *classes,
                                   double *scores);
@@ -127,17 +131,17 @@ typedef enum rlar_event_kind {
 struct rlar_info {
     size_t size;
     int64_t iterations;
-    double objective;  /* of (12), the plain one; NaN where a method has none */
-    double smoothed;   /* with eps in the norms: what provably never rises */
-    double regression; /* the three terms of the plain objective */
-    double sparsity;   /* includes the factor alpha */
-    double locality;   /* includes the factor beta */
-    double eps;        /* smoothing of this iteration */
-    double seconds;    /* since the start of the fit */
-    int converged;     /* 1: the relative decrease fell below tol, or the method is closed-form */
-    int dual;          /* 1: solved in the n x n form, 0: in the d x d form */
-    int ridged;        /* factorisations that needed extra regularisation */
-    int64_t clamped;   /* classes with no more than k samples */
+    double objective;   /* of (12), the plain one; NaN where a method has none */
+    double smoothed;    /* with eps in the norms: what provably never rises */
+    double regression;  /* the three terms of the plain objective */
+    double sparsity;    /* includes the factor alpha */
+    double locality;    /* includes the factor beta */
+    double eps;         /* smoothing of this iteration */
+    double seconds;     /* since the start of the fit */
+    int converged;      /* 1: the relative decrease fell below tol, or the method is closed-form */
+    int dual;           /* 1: solved in the n x n form, 0: in the d x d form */
+    int ridged;         /* factorisations that needed extra regularisation */
+    int64_t clamped;    /* classes with no more than k samples */
     int64_t neighbours; /* the k in use (after the rule for k = 0) */
 };
 
@@ -159,7 +163,7 @@ struct rlar_ctx_options {
     int64_t max_memory; /* bytes that the context may hold at once; 0: no limit */
     rlar_progress_fn progress;
     rlar_log_fn log;
-    void *user; /* handed to progress and log */
+    void *user;                                     /* handed to progress and log */
     void *(*alloc)(void *alloc_user, size_t bytes); /* NULL: malloc and free */
     void (*release)(void *alloc_user, void *memory);
     void *alloc_user;
@@ -176,11 +180,11 @@ typedef enum rlar_param_type { RLAR_PARAM_REAL, RLAR_PARAM_INT, RLAR_PARAM_CHOIC
 typedef struct rlar_param_def {
     const char *name;
     rlar_param_type type;
-    double value;         /* the default; for a choice its index */
-    double min, max;      /* inclusive */
-    const char *choices;  /* "paper|anneal" for a choice, else NULL */
-    const char *grid;     /* "0.001,0.01,..." searched by --tune, or NULL */
-    const char *preset;   /* what the preset `paper` sets, as text, or NULL: the default */
+    double value;        /* the default; for a choice its index */
+    double min, max;     /* inclusive */
+    const char *choices; /* "paper|anneal" for a choice, else NULL */
+    const char *grid;    /* "0.001,0.01,..." searched by --tune, or NULL */
+    const char *preset;  /* what the preset `paper` sets, as text, or NULL: the default */
     const char *help;
 } rlar_param_def;
 
@@ -194,7 +198,7 @@ typedef struct rlar_method_def {
 } rlar_method_def;
 
 RLAR_API int64_t rlar_method_count(void);
-RLAR_API const rlar_method_def *rlar_method_at(int64_t index); /* NULL beyond the last */
+RLAR_API const rlar_method_def *rlar_method_at(int64_t index);      /* NULL beyond the last */
 RLAR_API const rlar_method_def *rlar_method_find(const char *name); /* NULL if unknown */
 
 RLAR_API rlar_status rlar_params_new(rlar_ctx *ctx, const char *method, rlar_params **out);
@@ -207,7 +211,8 @@ RLAR_API rlar_status rlar_params_set(rlar_ctx *ctx, rlar_params *params, const c
 RLAR_API rlar_status rlar_params_preset(rlar_ctx *ctx, rlar_params *params, const char *preset);
 /* The number (a choice: its index), NaN if there is no such parameter. */
 RLAR_API double rlar_params_get(const rlar_params *params, const char *name);
-/* The same as shortest text that reads back exactly. Returns its length, -1 if unknown or too long. */
+/* The same as shortest text that reads back exactly. Returns its length, -1 if unknown or too long.
+ */
 RLAR_API int rlar_params_text(const rlar_params *params, const char *name, char *buf, size_t size);
 
 /* ---- Data ---- */
@@ -218,10 +223,10 @@ typedef enum rlar_dtype { RLAR_F64 = 0, RLAR_F32 = 1, RLAR_CSR = 2 } rlar_dtype;
 typedef struct rlar_view {
     size_t size;
     rlar_dtype type;
-    int64_t n, d;           /* samples, features */
-    const void *x;          /* F64, F32: sample i starts at element i * stride. CSR: double values */
-    int64_t stride;         /* elements from one sample to the next, >= d */
-    const int64_t *indptr;  /* CSR: n + 1 */
+    int64_t n, d;          /* samples, features */
+    const void *x;         /* F64, F32: sample i starts at element i * stride. CSR: double values */
+    int64_t stride;        /* elements from one sample to the next, >= d */
+    const int64_t *indptr; /* CSR: n + 1 */
     const int64_t *indices; /* CSR: 0-based columns, increasing within a row */
     const double *weights;  /* n sample weights, or NULL; a method may answer RLAR_E_UNSUPPORTED */
 } rlar_view;
@@ -229,7 +234,8 @@ typedef struct rlar_view {
 /* Borrows the arrays of the view, which must outlive the data. NaN is a missing value. */
 RLAR_API rlar_status rlar_data_view(rlar_ctx *ctx, const rlar_view *view, rlar_data **out);
 /* Labels as text or as integers, copied. Classes are in numeric order when all are numbers. */
-RLAR_API rlar_status rlar_data_set_labels(rlar_ctx *ctx, rlar_data *data, const char *const *labels);
+RLAR_API rlar_status rlar_data_set_labels(rlar_ctx *ctx, rlar_data *data,
+                                          const char *const *labels);
 RLAR_API rlar_status rlar_data_set_label_numbers(rlar_ctx *ctx, rlar_data *data,
                                                  const double *labels);
 RLAR_API rlar_status rlar_data_set_features(rlar_ctx *ctx, rlar_data *data,
@@ -246,11 +252,12 @@ typedef enum rlar_missing {
 RLAR_API int64_t rlar_data_samples(const rlar_data *data);
 RLAR_API int64_t rlar_data_dims(const rlar_data *data);
 RLAR_API int64_t rlar_data_classes(const rlar_data *data); /* 0: no labels */
-RLAR_API const char *rlar_data_name(const rlar_data *data); /* file name without folder and endings */
+RLAR_API const char *
+rlar_data_name(const rlar_data *data); /* file name without folder and endings */
 RLAR_API const char *rlar_data_format(const rlar_data *data); /* "csv", ...; "memory" for a view */
 RLAR_API const char *rlar_data_class(const rlar_data *data, int64_t class_index);
 RLAR_API int64_t rlar_data_class_size(const rlar_data *data, int64_t class_index);
-RLAR_API int64_t rlar_data_label(const rlar_data *data, int64_t sample); /* -1: no labels */
+RLAR_API int64_t rlar_data_label(const rlar_data *data, int64_t sample);        /* -1: no labels */
 RLAR_API const char *rlar_data_feature(const rlar_data *data, int64_t feature); /* NULL: no names */
 RLAR_API int64_t rlar_data_missing(const rlar_data *data); /* cells that were missing when read */
 /* The sample as d doubles. */
@@ -258,24 +265,27 @@ RLAR_API void rlar_data_row(const rlar_data *data, int64_t sample, double *row);
 
 struct rlar_read_options {
     size_t size;
-    const char *format;      /* "csv", "tsv", "libsvm", "npy", "npz", "arff", "images"; NULL: guess */
-    const char *label;       /* column name or 1-based index (negative: from the end); "none"; NULL: rule */
+    const char *format; /* "csv", "tsv", "libsvm", "npy", "npz", "arff", "images"; NULL: guess */
+    const char
+        *label; /* column name or 1-based index (negative: from the end); "none"; NULL: rule */
     const char *labels_file; /* labels in a file of their own, one per sample, or NULL */
     int header;              /* 1 yes, -1 no, 0 guess */
     rlar_missing missing;
-    int64_t features; /* > 0: the samples must have so many; the last column is a label only
-                         where there is one more */
-    const rlar_model *model; /* or NULL. Sets `features`, finds columns by the model's names where the
-                                file has a header, and maps labels to the model's classes. */
+    int64_t features;        /* > 0: the samples must have so many; the last column is a label only
+                                where there is one more */
+    const rlar_model *model; /* or NULL. Sets `features`, finds columns by the model's names where
+                                the file has a header, and maps labels to the model's classes. */
 };
 
 /* Read block by block, for data larger than memory. The data of a block are valid until the next
- * call; *out is NULL at the end. Classes are numbered as in options->model, else in order of appearance. */
-RLAR_API rlar_status rlar_stream_open(rlar_ctx *ctx, const char *path, const rlar_read_options *options,
-                                      rlar_stream **out);
+ * call; *out is NULL at the end. Classes are numbered as in options->model, else in order of
+ * appearance. */
+RLAR_API rlar_status rlar_stream_open(rlar_ctx *ctx, const char *path,
+                                      const rlar_read_options *options, rlar_stream **out);
 RLAR_API rlar_status rlar_stream_data(rlar_ctx *ctx, const rlar_data *data, const rlar_model *model,
                                       rlar_stream **out);
-RLAR_API rlar_status rlar_stream_next(rlar_stream *stream, int64_t max_samples, const rlar_data **out);
+RLAR_API rlar_status rlar_stream_next(rlar_stream *stream, int64_t max_samples,
+                                      const rlar_data **out);
 RLAR_API void rlar_stream_free(rlar_stream *stream);
 
 /* Write a table; the format by the ending (.csv .tsv .svm .libsvm .npy .npz .arff, each also .gz),
@@ -287,7 +297,8 @@ RLAR_API rlar_status rlar_data_write(rlar_ctx *ctx, const rlar_data *data, const
 
 struct rlar_fit_options {
     size_t size;
-    const char *scale;   /* "none", "unit", "minmax", "zscore" or a chain "minmax,unit"; NULL: "unit" */
+    const char
+        *scale; /* "none", "unit", "minmax", "zscore" or a chain "minmax,unit"; NULL: "unit" */
     const int64_t *rows; /* train on these samples only, or NULL: all */
     int64_t n_rows;
 };
@@ -301,20 +312,22 @@ struct rlar_predict_options {
 };
 
 RLAR_API const char *rlar_model_method(const rlar_model *model);
-RLAR_API int64_t rlar_model_dims(const rlar_model *model);       /* d */
-RLAR_API int64_t rlar_model_outputs(const rlar_model *model);    /* p */
-RLAR_API int64_t rlar_model_classes(const rlar_model *model);    /* c */
-RLAR_API int64_t rlar_model_references(const rlar_model *model); /* training samples kept for 1-NN */
+RLAR_API int64_t rlar_model_dims(const rlar_model *model);    /* d */
+RLAR_API int64_t rlar_model_outputs(const rlar_model *model); /* p */
+RLAR_API int64_t rlar_model_classes(const rlar_model *model); /* c */
+RLAR_API int64_t
+rlar_model_references(const rlar_model *model); /* training samples kept for 1-NN */
 RLAR_API const char *rlar_model_class(const rlar_model *model, int64_t class_index);
 RLAR_API const char *rlar_model_feature(const rlar_model *model, int64_t feature); /* NULL: none */
 RLAR_API const char *rlar_model_scale(const rlar_model *model);
 /* Parameters as the texts they were set with: "alpha", "0.1". NULL beyond the last. */
 RLAR_API const char *rlar_model_param_name(const rlar_model *model, int64_t index);
 RLAR_API const char *rlar_model_param_value(const rlar_model *model, int64_t index);
-RLAR_API const char *rlar_model_version(const rlar_model *model); /* of the library that made it */
+RLAR_API const char *rlar_model_version(const rlar_model *model);  /* of the library that made it */
 RLAR_API const double *rlar_model_map(const rlar_model *model);    /* W, d x p, column by column */
 RLAR_API const double *rlar_model_offset(const rlar_model *model); /* b, p */
-RLAR_API const double *rlar_model_scores(const rlar_model *model); /* a score per feature: row norms of W */
+RLAR_API const double *
+rlar_model_scores(const rlar_model *model); /* a score per feature: row norms of W */
 /* The model file in memory; free the bytes with rlar_bytes_free. */
 RLAR_API rlar_status rlar_model_save_bytes(rlar_ctx *ctx, const rlar_model *model, void **bytes,
                                            size_t *size);
@@ -360,24 +373,24 @@ typedef struct rlar_eval_spec {
 typedef struct rlar_eval_result {
     size_t size;
     const char *method;
-    int64_t trials;               /* with folds: trials x folds */
-    const double *accuracy;       /* per trial; NaN where the fit failed */
-    const double *balanced;       /* mean of the recalls */
+    int64_t trials;         /* with folds: trials x folds */
+    const double *accuracy; /* per trial; NaN where the fit failed */
+    const double *balanced; /* mean of the recalls */
     const double *macro_f1;
     double accuracy_mean, accuracy_std; /* over the trials that did not fail; n - 1 */
     double balanced_mean, balanced_std;
     double macro_f1_mean, macro_f1_std;
-    const int64_t *confusion;     /* c x c counts over all trials: row = true, column = predicted */
+    const int64_t *confusion; /* c x c counts over all trials: row = true, column = predicted */
     double fit_seconds, predict_seconds; /* mean of a fit, of a prediction */
-    int64_t failed;               /* trials whose fit failed */
-    const char *failure;          /* text of the first failure, or NULL */
-    int64_t cells;                /* size of the grid; 1 without tuning */
-    int64_t n_axes;               /* of the grid */
+    int64_t failed;                      /* trials whose fit failed */
+    const char *failure;                 /* text of the first failure, or NULL */
+    int64_t cells;                       /* size of the grid; 1 without tuning */
+    int64_t n_axes;                      /* of the grid */
     const char *const *axis_names;
     const char *const *cell_values; /* cells x n_axes texts */
-    const double *cell_accuracy;  /* oracle: mean test accuracy of each cell; cv: mean validation */
-    int64_t n_selected;           /* cv: one per trial; oracle: 1; none: 0 */
-    const int64_t *selected;      /* cells */
+    const double *cell_accuracy; /* oracle: mean test accuracy of each cell; cv: mean validation */
+    int64_t n_selected;          /* cv: one per trial; oracle: 1; none: 0 */
+    const int64_t *selected;     /* cells */
     int64_t train_min, train_max, test_min, test_max; /* sizes over the trials */
 } rlar_eval_result;
 
@@ -396,8 +409,9 @@ typedef struct rlar_forecast {
     int dual;
 } rlar_forecast;
 
-RLAR_API rlar_status rlar_fit_forecast(rlar_ctx *ctx, const rlar_data *data, const rlar_params *params,
-                                       const rlar_fit_options *options, rlar_forecast *out);
+RLAR_API rlar_status rlar_fit_forecast(rlar_ctx *ctx, const rlar_data *data,
+                                       const rlar_params *params, const rlar_fit_options *options,
+                                       rlar_forecast *out);
 
 /* ---- The machine ---- */
 
@@ -417,18 +431,17 @@ RLAR_API rlar_status rlar_blas_speed(rlar_ctx *ctx, double seconds, double *gflo
 
 RLAR_API const char *rlar_version(void);
 
-typedef enum rlar_capability {
-    RLAR_CAN_GZIP = 1,
-    RLAR_CAN_PNG = 2
-} rlar_capability;
+typedef enum rlar_capability { RLAR_CAN_GZIP = 1, RLAR_CAN_PNG = 2 } rlar_capability;
 RLAR_API unsigned rlar_capabilities(void);
 
-/* ---- Output that appears whole or not at all: a temporary beside the target, fsync, rename ---- */
+/* ---- Output that appears whole or not at all: a temporary beside the target, fsync, rename ----
+ */
 
 RLAR_API rlar_status rlar_file_create(rlar_ctx *ctx, const char *path, rlar_file **out);
 RLAR_API rlar_status rlar_file_write(rlar_file *file, const void *bytes, size_t size);
-RLAR_API rlar_status rlar_file_commit(rlar_file *file); /* ends and frees the file, also on failure */
-RLAR_API void rlar_file_abort(rlar_file *file);         /* leaves nothing behind */
+RLAR_API rlar_status
+rlar_file_commit(rlar_file *file);              /* ends and frees the file, also on failure */
+RLAR_API void rlar_file_abort(rlar_file *file); /* leaves nothing behind */
 
 #ifdef __cplusplus
 }

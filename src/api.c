@@ -1,5 +1,5 @@
-/* api.c - what is asked of the library as a whole. The entry points of each part stand in its own folder; the path from data
- * to model and on to predictions is pipeline.c. */
+/* api.c - what is asked of the library as a whole. The entry points of each part stand in its own
+ * folder; the path from data to model and on to predictions is pipeline.c. */
 #include "core/core.h"
 #include "linalg/linalg.h"
 
@@ -20,13 +20,15 @@ typedef struct probe {
 
 static rlar_status probe_task(void *arg, int64_t index) {
     const probe *p = arg;
-    rlar__tile_inner(PROBE, PROBE, PROBE, p->a, PROBE, p->a, PROBE, p->c + index * PROBE * PROBE, PROBE);
+    rlar__tile_inner(PROBE, PROBE, PROBE, p->a, PROBE, p->a, PROBE, p->c + index * PROBE * PROBE,
+                     PROBE);
     return RLAR_OK;
 }
 
 static rlar_status measure_speed(rlar_ctx *ctx, probe *p, double seconds, double *gflops) {
     double elapsed, products = 0.0;
-    RLAR_TRY(rlar__parallel(ctx, ctx->threads, probe_task, p)); /* wake the threads, warm the caches */
+    RLAR_TRY(
+        rlar__parallel(ctx, ctx->threads, probe_task, p)); /* wake the threads, warm the caches */
     const double start = rlar__now();
     do {
         RLAR_TRY(rlar__parallel(ctx, ctx->threads, probe_task, p));
@@ -45,7 +47,8 @@ rlar_status rlar_blas_speed(rlar_ctx *ctx, double seconds, double *gflops) {
     double *a = NULL, *c = NULL;
     rlar_status status = rlar__calloc(ctx, PROBE * PROBE, sizeof *a, "the speed probe", &a);
     if (status >= 0)
-        status = rlar__calloc(ctx, (int64_t)ctx->threads * PROBE * PROBE, sizeof *c, "the speed probe", &c);
+        status = rlar__calloc(ctx, (int64_t)ctx->threads * PROBE * PROBE, sizeof *c,
+                              "the speed probe", &c);
     for (int64_t i = 0; status >= 0 && i < PROBE * PROBE; i++)
         a[i] = (double)(i % 7) - 3.0;
     if (status >= 0)

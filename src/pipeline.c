@@ -1,8 +1,9 @@
 /* pipeline.c - data -> scaling -> method -> model, and model -> scaling -> map -> classifier.
  *
- * The one place where the parts meet. A fit copies its samples once: grouped by class, scaled, as float64. A prediction works on
- * blocks, so its memory does not grow with the data; every block is padded to whole columns of the projection, so that a
- * sample gets the same bits alone or in company. */
+ * The one place where the parts meet. A fit copies its samples once: grouped by class, scaled, as
+ * float64. A prediction works on blocks, so its memory does not grow with the data; every block is
+ * padded to whole columns of the projection, so that a sample gets the same bits alone or in
+ * company. */
 #include "core/core.h"
 #include "data/dataset.h"
 #include "data/scale.h"
@@ -47,7 +48,8 @@ static int64_t row_at(const rlar_fit_options *o, int64_t i) {
     return o->rows ? o->rows[i] : i;
 }
 
-/* Number the classes that occur among the rows; sizes go to first[class + 1]. map: data class -> training class. */
+/* Number the classes that occur among the rows; sizes go to first[class + 1]. map: data class ->
+ * training class. */
 static rlar_status count_classes(rlar_ctx *ctx, const rlar_data *data, const rlar_fit_options *o,
                                  training *t, int64_t *map) {
     const int64_t n = t->train.n;
@@ -74,7 +76,8 @@ static rlar_status count_classes(rlar_ctx *ctx, const rlar_data *data, const rla
 }
 
 /* Stable: within a class the samples keep their order. */
-static void sort_rows(const rlar_data *data, const rlar_fit_options *o, const int64_t *map, training *t) {
+static void sort_rows(const rlar_data *data, const rlar_fit_options *o, const int64_t *map,
+                      training *t) {
     for (int64_t i = 0; i < t->train.n; i++) {
         const int64_t row = row_at(o, i), k = map[data->label[row]];
         const int64_t at = t->first[k]++;
@@ -88,16 +91,17 @@ static void sort_rows(const rlar_data *data, const rlar_fit_options *o, const in
 
 static rlar_status check_counts(rlar_ctx *ctx, const rlar_data *data, const training *t) {
     if (t->train.c < 2)
-        return rlar__fail(ctx, RLAR_E_DATA,
-                          "%s: all %lld samples are of one class, \"%.40s\"; two classes are needed: "
-                          "is the label column the right one?",
-                          data->name, (long long)t->train.n,
-                          rlar__texts_at(&data->classes, t->class_of[0]));
+        return rlar__fail(
+            ctx, RLAR_E_DATA,
+            "%s: all %lld samples are of one class, \"%.40s\"; two classes are needed: "
+            "is the label column the right one?",
+            data->name, (long long)t->train.n, rlar__texts_at(&data->classes, t->class_of[0]));
     return RLAR_OK;
 }
 
 /* Who is in which class; no values yet. */
-static rlar_status group(rlar_ctx *ctx, const rlar_data *data, const rlar_fit_options *o, training *t) {
+static rlar_status group(rlar_ctx *ctx, const rlar_data *data, const rlar_fit_options *o,
+                         training *t) {
     const int64_t n = o->rows ? o->n_rows : data->view.n, classes = data->classes.count;
     t->train = (rlar_train){.n = n, .d = data->view.d};
     int64_t *map = NULL;
@@ -148,11 +152,12 @@ static rlar_status check_scaled(rlar_ctx *ctx, const rlar_data *data, const trai
         if (fabs(t->x[i]) <= LARGEST)
             continue;
         rlar__scaling_text(scaling, chain, sizeof chain);
-        return rlar__fail(ctx, RLAR_E_DATA,
-                          "%s: sample %lld, %s is %g after scaling \"%s\", more than the limit of %g; "
-                          "choose --scale unit or minmax",
-                          data->name, (long long)t->order[i / d] + 1,
-                          feature_text(data, i % d, where, sizeof where), t->x[i], chain, LARGEST);
+        return rlar__fail(
+            ctx, RLAR_E_DATA,
+            "%s: sample %lld, %s is %g after scaling \"%s\", more than the limit of %g; "
+            "choose --scale unit or minmax",
+            data->name, (long long)t->order[i / d] + 1,
+            feature_text(data, i % d, where, sizeof where), t->x[i], chain, LARGEST);
     }
     return RLAR_OK;
 }
@@ -185,8 +190,9 @@ static rlar_status check_fit(rlar_ctx *ctx, const rlar_data *data, const rlar_fi
     if (given)
         memcpy(o, given, given->size < sizeof *o ? given->size : sizeof *o);
     if (data->view.n < 1 || data->view.d < 1)
-        return rlar__fail(ctx, RLAR_E_DATA, "%s: %lld samples of %lld features: nothing to learn from",
-                          data->name, (long long)data->view.n, (long long)data->view.d);
+        return rlar__fail(ctx, RLAR_E_DATA,
+                          "%s: %lld samples of %lld features: nothing to learn from", data->name,
+                          (long long)data->view.n, (long long)data->view.d);
     if (!data->label)
         return rlar__fail(ctx, RLAR_E_DATA,
                           "%s: no labels; name the label column (--label) or give --labels FILE",
@@ -195,8 +201,9 @@ static rlar_status check_fit(rlar_ctx *ctx, const rlar_data *data, const rlar_fi
         return rlar__fail(ctx, RLAR_E_ARG, "rlar_fit: no rows to train on");
     /* The BLAS counts in 32 bits. */
     if (data->view.d > INT32_MAX || data->view.n > INT32_MAX)
-        return rlar__fail(ctx, RLAR_E_TOO_LARGE, "%s: %lld samples of %lld features; at most %d of each",
-                          data->name, (long long)data->view.n, (long long)data->view.d, INT32_MAX);
+        return rlar__fail(ctx, RLAR_E_TOO_LARGE,
+                          "%s: %lld samples of %lld features; at most %d of each", data->name,
+                          (long long)data->view.n, (long long)data->view.d, INT32_MAX);
     return RLAR_OK;
 }
 
@@ -213,9 +220,9 @@ static const rlar_params *params_or_default(const rlar_params *params, rlar_para
 static rlar_status check_map(rlar_ctx *ctx, const rlar_model *m, const char *method) {
     for (int64_t i = 0; i < m->d * m->p; i++)
         if (!isfinite(m->w[i]))
-            return rlar__fail(ctx, RLAR_E_NUMERIC,
-                              "%s: the map is not finite; scale the data or raise the regularisation",
-                              method);
+            return rlar__fail(
+                ctx, RLAR_E_NUMERIC,
+                "%s: the map is not finite; scale the data or raise the regularisation", method);
     return RLAR_OK;
 }
 
@@ -250,7 +257,8 @@ static rlar_status describe(rlar_ctx *ctx, const rlar_data *data, const training
     for (int i = 0; def->params[i].name; i++) {
         char value[64];
         const int length = rlar_params_text(params, def->params[i].name, value, sizeof value);
-        RLAR_TRY(rlar__texts_add(ctx, &m->param_names, def->params[i].name, strlen(def->params[i].name)));
+        RLAR_TRY(rlar__texts_add(ctx, &m->param_names, def->params[i].name,
+                                 strlen(def->params[i].name)));
         RLAR_TRY(rlar__texts_add(ctx, &m->param_values, value, (size_t)length));
     }
     RLAR_TRY(rlar__texts_copy(ctx, &data->features, &m->features));
@@ -328,7 +336,8 @@ rlar_status rlar_fit(rlar_ctx *ctx, const rlar_data *data, const rlar_params *pa
 rlar_status rlar_fit_forecast(rlar_ctx *ctx, const rlar_data *data, const rlar_params *params,
                               const rlar_fit_options *options, rlar_forecast *out) {
     if (!ctx || !data || !out || out->size < sizeof *out)
-        return rlar__fail(ctx, RLAR_E_ARG, "rlar_fit_forecast: ctx, data and a sized out are needed");
+        return rlar__fail(ctx, RLAR_E_ARG,
+                          "rlar_fit_forecast: ctx, data and a sized out are needed");
     rlar__begin(ctx);
     rlar_fit_options o;
     rlar_params own;
@@ -342,7 +351,8 @@ rlar_status rlar_fit_forecast(rlar_ctx *ctx, const rlar_data *data, const rlar_p
     if (status >= 0) {
         const double n = (double)t.train.n, d = (double)t.train.d;
         const double p = (double)params->method->outputs(&t.train, params);
-        f.bytes += (int64_t)(8.0 * ((double)padded(t.train.n) * d + 2.0 * n + d * (p + 4.0) + n * p));
+        f.bytes +=
+            (int64_t)(8.0 * ((double)padded(t.train.n) * d + 2.0 * n + d * (p + 4.0) + n * p));
         *out = f;
     }
     training_free(&t);
@@ -372,15 +382,18 @@ static rlar_status block_new(rlar_ctx *ctx, const rlar_model *m, int64_t n, bloc
 
 static rlar_status check_columns(rlar_ctx *ctx, const rlar_model *m, const rlar_data *data) {
     if (data->view.d != m->d)
-        return rlar__fail(ctx, RLAR_E_MODEL, "%s has %lld features, the model was trained on %lld; "
+        return rlar__fail(ctx, RLAR_E_MODEL,
+                          "%s has %lld features, the model was trained on %lld; "
                           "use the columns it was trained on",
                           data->name, (long long)data->view.d, (long long)m->d);
     for (int64_t j = 0; j < m->features.count && j < data->features.count; j++) {
-        const char *want = rlar__texts_at(&m->features, j), *have = rlar__texts_at(&data->features, j);
+        const char *want = rlar__texts_at(&m->features, j),
+                   *have = rlar__texts_at(&data->features, j);
         if (strcmp(want, have) != 0)
-            return rlar__fail(ctx, RLAR_E_MODEL,
-                              "%s: column %lld is \"%.40s\", the model was trained with \"%.40s\" there",
-                              data->name, (long long)j + 1, have, want);
+            return rlar__fail(
+                ctx, RLAR_E_MODEL,
+                "%s: column %lld is \"%.40s\", the model was trained with \"%.40s\" there",
+                data->name, (long long)j + 1, have, want);
     }
     return RLAR_OK;
 }
@@ -392,7 +405,8 @@ static rlar_status embed_block(rlar_ctx *ctx, const rlar_model *m, const rlar_da
     for (int64_t i = 0; i < count; i++) {
         const int64_t row = rows ? rows[start + i] : start + i;
         if (row < 0 || row >= data->view.n)
-            return rlar__fail(ctx, RLAR_E_ARG, "rlar_predict: row %lld is not one of the %lld samples",
+            return rlar__fail(ctx, RLAR_E_ARG,
+                              "rlar_predict: row %lld is not one of the %lld samples",
                               (long long)row, (long long)data->view.n);
         double *x = b->x + i * m->d;
         rlar_data_row(data, row, x);
@@ -427,7 +441,8 @@ static rlar_status predict_block(rlar_ctx *ctx, const prediction *p, int64_t sta
         memcpy(p->z + start * m->p, b->z, (size_t)(count * m->p) * sizeof *b->z);
         return RLAR_OK;
     }
-    const rlar_references refs = {.p = m->p, .n = m->n, .c = m->c, .z = m->z, .z_class = m->z_class};
+    const rlar_references refs = {
+        .p = m->p, .n = m->n, .c = m->c, .z = m->z, .z_class = m->z_class};
     return rlar__classify(ctx, p->classifier, p->neighbours, &refs, b->z, count, p->classes + start,
                           p->scores ? p->scores + start * m->c : NULL);
 }
@@ -464,7 +479,8 @@ rlar_status rlar_predict(rlar_ctx *ctx, const rlar_model *model, const rlar_data
     return predict_all(ctx, &p);
 }
 
-rlar_status rlar_transform(rlar_ctx *ctx, const rlar_model *model, const rlar_data *data, double *z) {
+rlar_status rlar_transform(rlar_ctx *ctx, const rlar_model *model, const rlar_data *data,
+                           double *z) {
     if (!ctx || !model || !data || !z)
         return rlar__fail(ctx, RLAR_E_ARG, "rlar_transform: ctx, model, data and z are needed");
     rlar__begin(ctx);

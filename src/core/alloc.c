@@ -1,10 +1,11 @@
 /* alloc.c - the only callers of malloc and free.
  *
- * A block carries a header with its size and its account, so that releasing it needs no context and the
- * memory limit holds for a context and its children together. Blocks are 64-byte aligned: the width of a
- * cache line and of an AVX-512 register. */
+ * A block carries a header with its size and its account, so that releasing it needs no context and
+ * the memory limit holds for a context and its children together. Blocks are 64-byte aligned: the
+ * width of a cache line and of an AVX-512 register. */
 #include "core/core.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,29 +55,46 @@ static void *block_new(rlar_memory *memory, size_t bytes) {
     return user;
 }
 
+/* "320.0 KiB", for a person. */
+static const char *human(double bytes, char buf[RLAR_NUMBER_SIZE]) {
+    static const char *const unit[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB"};
+    int step = 0;
+    for (; bytes >= 1024.0 && step < 5; step++)
+        bytes /= 1024.0;
+    snprintf(buf, RLAR_NUMBER_SIZE, "%.*f %s", step ? 1 : 0, bytes, unit[step]);
+    return buf;
+}
+
+static rlar_status over_limit(rlar_ctx *ctx, const char *what, size_t bytes) {
+    char need[RLAR_NUMBER_SIZE], held[RLAR_NUMBER_SIZE], limit[RLAR_NUMBER_SIZE];
+    return rlar__fail(
+        ctx, RLAR_E_NOMEM,
+        "%s: %s needed with %s held, the memory limit is %s; raise it (--max-memory) or "
+        "use less data",
+        what, human((double)bytes, need), human((double)atomic_load(&ctx->memory->used), held),
+        human((double)ctx->memory->limit, limit));
+}
+
 rlar_status rlar__alloc(rlar_ctx *ctx, int64_t count, size_t size, const char *what, void *out) {
     void *null = NULL;
     memcpy(out, &null, sizeof null);
     size_t bytes = 0;
     if (count < 0 || !rlar__size_mul((size_t)count, size, &bytes) || bytes > INT64_MAX / 2)
-        return rlar__fail(ctx, RLAR_E_TOO_LARGE,
-                          "%s: %lld elements of %zu bytes do not fit the address space; use less data",
-                          what, (long long)count, size);
+        return rlar__fail(
+            ctx, RLAR_E_TOO_LARGE,
+            "%s: %lld elements of %zu bytes do not fit the address space; use less data", what,
+            (long long)count, size);
     if (bytes == 0)
         return RLAR_OK;
     rlar_memory *memory = ctx->memory;
     if (!account_add(memory, bytes))
-        return rlar__fail(ctx, RLAR_E_NOMEM,
-                          "%s needs %.1f MB, with %.1f MB already held: more than the limit of %.1f "
-                          "MB; raise the limit or use less data",
-                          what, (double)bytes / 1e6, (double)atomic_load(&memory->used) / 1e6,
-                          (double)memory->limit / 1e6);
+        return over_limit(ctx, what, bytes);
     void *block = block_new(memory, bytes);
     if (!block) {
         atomic_fetch_sub(&memory->used, (int64_t)bytes);
-        return rlar__fail(ctx, RLAR_E_NOMEM,
-                          "%s needs %.1f MB and the system has no more memory; use less data", what,
-                          (double)bytes / 1e6);
+        char need[RLAR_NUMBER_SIZE];
+        return rlar__fail(ctx, RLAR_E_NOMEM, "%s: %s needed, the system has no more; use less data",
+                          what, human((double)bytes, need));
     }
     memcpy(out, &block, sizeof block);
     return RLAR_OK;

@@ -55,18 +55,19 @@ struct rlar_ctx {
     rlar_progress_fn progress; /* NULL in a child that does not run on the calling thread */
     rlar_log_fn log;
     void *user;
-    rlar_memory *memory;  /* own_memory, or the parent's */
-    atomic_int *cancel;   /* own_cancel, or the parent's: set once, seen by all */
-    bool child;           /* made by rlar__ctx_child */
-    bool blas_warned;     /* a slow BLAS is mentioned once */
-    double next_poll;     /* rlar__now() before which rlar__poll() does not call back */
-    rlar_pool *pool;      /* made when first needed */
+    rlar_memory *memory; /* own_memory, or the parent's */
+    atomic_int *cancel;  /* own_cancel, or the parent's: set once, seen by all */
+    bool child;          /* made by rlar__ctx_child */
+    bool blas_warned;    /* a slow BLAS is mentioned once */
+    double next_poll;    /* rlar__now() before which rlar__poll() does not call back */
+    rlar_pool *pool;     /* made when first needed */
     rlar_memory own_memory;
     atomic_int own_cancel;
 };
 
-/* A context for a task on another thread (or, with on_caller, on this one): one thread, the parent's
- * memory and cancellation. It does not report iterations. Ended by rlar__ctx_child_end(). */
+/* A context for a task on another thread (or, with on_caller, on this one): one thread, the
+ * parent's memory and cancellation. It does not report iterations. Ended by rlar__ctx_child_end().
+ */
 void rlar__ctx_child(rlar_ctx *parent, bool on_caller, rlar_ctx *child);
 void rlar__ctx_child_end(rlar_ctx *child);
 
@@ -101,8 +102,8 @@ rlar_status rlar__strdup(rlar_ctx *ctx, const char *text, char **out);
 
 /* A list of texts in one growing buffer. Zero-initialise; free with rlar__texts_free. */
 typedef struct rlar_texts {
-    char *bytes;     /* NUL-terminated texts one after another */
-    int64_t *start;  /* offset of each */
+    char *bytes;    /* NUL-terminated texts one after another */
+    int64_t *start; /* offset of each */
     int64_t count;
     int64_t used, bytes_capacity, start_capacity;
 } rlar_texts;
@@ -130,10 +131,10 @@ void rlar__workspace_free(rlar_workspace *ws);
 
 /* ---- Threads (pool.c) ---- */
 
-/* Run task(arg, 0..count-1), each once, in any order, on the context's threads. Tasks write disjoint
- * outputs, so the result does not depend on the number of threads. Stops early when cancelled
- * (RLAR_E_CANCELLED; some tasks did not run) or when a task answers an error: the error of the
- * lowest index that ran is returned. */
+/* Run task(arg, 0..count-1), each once, in any order, on the context's threads. Tasks write
+ * disjoint outputs, so the result does not depend on the number of threads. Stops early when
+ * cancelled (RLAR_E_CANCELLED; some tasks did not run) or when a task answers an error: the error
+ * of the lowest index that ran is returned. */
 typedef rlar_status (*rlar_task)(void *arg, int64_t index);
 rlar_status rlar__parallel(rlar_ctx *ctx, int64_t count, rlar_task task, void *arg);
 /* The same for tasks that want a context of their own (memory, errors): see rlar__ctx_child. */

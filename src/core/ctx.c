@@ -6,7 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Callbacks that only ask "go on?" come at most this often (seconds): a tenth of what a person notices. */
+/* Callbacks that only ask "go on?" come at most this often (seconds): a tenth of what a person
+ * notices. */
 static const double POLL_INTERVAL = 0.05;
 
 enum { MAX_THREADS = 256 };
@@ -38,7 +39,8 @@ rlar_status rlar_ctx_new(const rlar_ctx_options *options, rlar_ctx **out) {
     if (o.threads < 0 || o.threads > MAX_THREADS || o.max_memory < 0 || !o.alloc != !o.release)
         return RLAR_E_ARG;
     rlar_memory first = {.alloc = o.alloc, .release = o.release, .user = o.alloc_user};
-    /* The context itself comes from the caller's allocator too, but is not part of its own account. */
+    /* The context itself comes from the caller's allocator too, but is not part of its own account.
+     */
     rlar_ctx *ctx = first.alloc ? first.alloc(first.user, sizeof *ctx) : malloc(sizeof *ctx);
     if (!ctx)
         return RLAR_E_NOMEM;

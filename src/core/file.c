@@ -1,7 +1,8 @@
 /* file.c - output that appears whole or not at all.
  *
- * Bytes go to a temporary beside the target; commit flushes it to the disk (fsync), renames it over the target
- * and flushes the folder. Until the rename the old file is untouched; after a failure nothing is left. */
+ * Bytes go to a temporary beside the target; commit flushes it to the disk (fsync), renames it over
+ * the target and flushes the folder. Until the rename the old file is untouched; after a failure
+ * nothing is left. */
 #include "core/core.h"
 
 #include <errno.h>
@@ -139,7 +140,8 @@ rlar_status rlar_file_write(rlar_file *file, const void *bytes, size_t size) {
     return RLAR_OK;
 }
 
-/* The rename is safe on the disk only when the folder is. Some file systems refuse to fsync a folder. */
+/* The rename is safe on the disk only when the folder is. Some file systems refuse to fsync a
+ * folder. */
 static rlar_status sync_folder(rlar_file *file) {
     char *slash = strrchr(file->path, '/');
     if (slash)

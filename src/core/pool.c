@@ -1,8 +1,8 @@
 /* pool.c - a small pool of threads on pthreads.
  *
- * The calling thread works too and is the only one that calls back. Tasks are handed out by an atomic
- * counter; since each writes its own outputs, the order does not matter to the result. After a fork the
- * child's pool has no threads: it is recognised by the process number and made anew. */
+ * The calling thread works too and is the only one that calls back. Tasks are handed out by an
+ * atomic counter; since each writes its own outputs, the order does not matter to the result. After
+ * a fork the child's pool has no threads: it is recognised by the process number and made anew. */
 #include "core/core.h"
 
 #include <pthread.h>
@@ -80,7 +80,8 @@ static void *worker(void *arg) {
     return NULL;
 }
 
-/* Signals belong to the host's threads, never to ours. Fewer threads than asked for are no error. */
+/* Signals belong to the host's threads, never to ours. Fewer threads than asked for are no error.
+ */
 static void start_workers(rlar_pool *pool, int count) {
     sigset_t all, old;
     sigfillset(&all);
@@ -197,7 +198,8 @@ static rlar_status run_with_child(void *arg, int64_t index) {
 }
 
 rlar_status rlar__parallel_ctx(rlar_ctx *ctx, int64_t count, rlar_ctx_task task, void *arg) {
-    ctx_job cj = {.parent = ctx, .task = task, .arg = arg, .caller = pthread_self(), .failed_index = -1};
+    ctx_job cj = {
+        .parent = ctx, .task = task, .arg = arg, .caller = pthread_self(), .failed_index = -1};
     pthread_mutex_init(&cj.lock, NULL);
     const rlar_status status = rlar__parallel(ctx, count, run_with_child, &cj);
     pthread_mutex_destroy(&cj.lock);

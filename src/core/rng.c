@@ -1,7 +1,7 @@
 /* rng.c - splitmix64: a counter with a strong mixing function.
  *
- * The k-th draw is a function of seed + k * GAMMA alone, so a stream can be re-run from any trial and does
- * not depend on threads. Good enough for shuffles, not for secrets. */
+ * The k-th draw is a function of seed + k * GAMMA alone, so a stream can be re-run from any trial
+ * and does not depend on threads. Good enough for shuffles, not for secrets. */
 #include "core/core.h"
 
 static const uint64_t GAMMA = 0x9e3779b97f4a7c15u; /* 2^64 / golden ratio, odd: full period */

@@ -1,7 +1,7 @@
 /* status.c - error texts and the log.
  *
- * The text of the last error lives in a fixed buffer of the context, so that it can be written when memory
- * is gone. Nothing here prints. */
+ * The text of the last error lives in a fixed buffer of the context, so that it can be written when
+ * memory is gone. Nothing here prints. */
 #include "core/core.h"
 
 #include <stdarg.h>

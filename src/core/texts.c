@@ -7,7 +7,8 @@ rlar_status rlar__texts_add(rlar_ctx *ctx, rlar_texts *texts, const char *text, 
     if (length > (size_t)(INT64_MAX / 4))
         return rlar__fail(ctx, RLAR_E_TOO_LARGE, "a text of %zu bytes is too long", length);
     const int64_t bytes = (int64_t)length + 1;
-    RLAR_TRY(rlar__grow(ctx, &texts->bytes, &texts->bytes_capacity, texts->used + bytes, 1, "names"));
+    RLAR_TRY(
+        rlar__grow(ctx, &texts->bytes, &texts->bytes_capacity, texts->used + bytes, 1, "names"));
     RLAR_TRY(rlar__grow(ctx, &texts->start, &texts->start_capacity, texts->count + 1,
                         sizeof *texts->start, "names"));
     memcpy(texts->bytes + texts->used, text, length);

@@ -1,7 +1,7 @@
 /* workspace.c - one buffer per fit, carved into aligned pieces.
  *
- * The list of pieces is walked twice: once to measure, once to carve. So the memory forecast and the real
- * need cannot drift apart. Under AddressSanitizer a poisoned gap follows every piece. */
+ * The list of pieces is walked twice: once to measure, once to carve. So the memory forecast and
+ * the real need cannot drift apart. Under AddressSanitizer a poisoned gap follows every piece. */
 #include "core/core.h"
 
 #if defined(__SANITIZE_ADDRESS__)

@@ -1,7 +1,7 @@
 /* knn.c - exact within-class neighbour search.
  *
- * Distances come from explicit differences: with the Gram expansion the small ones, which become the large weights
- * 1/distance, would have no correct digits. Parallel over samples. */
+ * Distances come from explicit differences: with the Gram expansion the small ones, which become
+ * the large weights 1/distance, would have no correct digits. Parallel over samples. */
 #include "graph/knn.h"
 
 #include <math.h>
@@ -90,5 +90,6 @@ static rlar_status search_task(void *arg, int64_t task) {
 rlar_status rlar__graph_nearest(rlar_ctx *ctx, const rlar_groups *groups, int64_t k, int64_t p,
                                 const double *z, rlar_graph *graph) {
     search s = {.groups = groups, .k = k, .p = p, .z = z, .graph = graph};
-    return rlar__parallel(ctx, (groups->n + SAMPLES_PER_TASK - 1) / SAMPLES_PER_TASK, search_task, &s);
+    return rlar__parallel(ctx, (groups->n + SAMPLES_PER_TASK - 1) / SAMPLES_PER_TASK, search_task,
+                          &s);
 }

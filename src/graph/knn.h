@@ -25,9 +25,9 @@ int64_t rlar__graph_stride(const rlar_groups *groups, int64_t k);
 int64_t rlar__graph_count(const rlar_groups *groups, int64_t k, int64_t j);
 void rlar__graph_carve(rlar_workspace *ws, const rlar_groups *groups, int64_t k, rlar_graph *out);
 
-/* Equations (18), (19): V takes, for every sample, the k smallest distances ||z_j - z_m|| within its class. The pair
- * (j, j) is left out by structure, not by a test for zero [N3]; ties go to the lower index. z is p x n.
- * Costs 1.5 p sum n_i^2. */
+/* Equations (18), (19): V takes, for every sample, the k smallest distances ||z_j - z_m|| within
+ * its class. The pair (j, j) is left out by structure, not by a test for zero [N3]; ties go to the
+ * lower index. z is p x n. Costs 1.5 p sum n_i^2. */
 rlar_status rlar__graph_nearest(rlar_ctx *ctx, const rlar_groups *groups, int64_t k, int64_t p,
                                 const double *z, rlar_graph *graph);
 

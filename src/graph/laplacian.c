@@ -44,8 +44,8 @@ void rlar__laplacian_build(const rlar_groups *groups, int64_t k, const rlar_grap
             }
 }
 
-void rlar__laplacian_row(const rlar_laplacian *l, int64_t j, double beta, int64_t d, const double *x,
-                         double *out) {
+void rlar__laplacian_row(const rlar_laplacian *l, int64_t j, double beta, int64_t d,
+                         const double *x, double *out) {
     const double *xj = x + j * d;
     for (int64_t e = l->start[j]; e < l->start[j + 1]; e++) {
         const double *xm = x + l->other[e] * d;

@@ -5,7 +5,8 @@
 #include "graph/knn.h"
 
 /* Row j holds the edges that touch sample j, in either direction, each with half its weight S:
- * (L x)_j = sum over e of weight[e] (x_j - x_other[e]). Two samples that chose each other have two edges. */
+ * (L x)_j = sum over e of weight[e] (x_j - x_other[e]). Two samples that chose each other have two
+ * edges. */
 typedef struct rlar_laplacian {
     int64_t n;
     int64_t *start; /* n + 1 */
@@ -15,12 +16,14 @@ typedef struct rlar_laplacian {
 
 void rlar__laplacian_carve(rlar_workspace *ws, const rlar_graph *graph, rlar_laplacian *out);
 
-/* From the directed weights S_jm, s[j * graph->stride + e] for the e-th neighbour of j. Edges of weight 0 are left out. */
+/* From the directed weights S_jm, s[j * graph->stride + e] for the e-th neighbour of j. Edges of
+ * weight 0 are left out. */
 void rlar__laplacian_build(const rlar_groups *groups, int64_t k, const rlar_graph *graph,
                            const double *s, rlar_laplacian *out);
 
-/* out += beta (L x)_j for one sample, x of d rows: sum of weight (x_j - x_m), from the differences. */
-void rlar__laplacian_row(const rlar_laplacian *l, int64_t j, double beta, int64_t d, const double *x,
-                         double *out);
+/* out += beta (L x)_j for one sample, x of d rows: sum of weight (x_j - x_m), from the differences.
+ */
+void rlar__laplacian_row(const rlar_laplacian *l, int64_t j, double beta, int64_t d,
+                         const double *x, double *out);
 
 #endif

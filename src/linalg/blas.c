@@ -1,14 +1,17 @@
 /* blas.c - opens the BLAS at run time, with the kernel that the processor deserves.
  *
- * OpenBLAS chooses its kernel in a constructor, from a table of known processors; Debian 12's takes newer ones for a
- * Prescott and runs at a quarter of their speed. So we ask the CPUID instruction, set OPENBLAS_CORETYPE (unless the
- * user did), open the library, and put the environment back. A library that the host has already loaded, with its own
- * kernel and threads, is left alone: another build of OpenBLAS opened by its path is a separate copy.
+ * OpenBLAS chooses its kernel in a constructor, from a table of known processors; Debian 12's takes
+ * newer ones for a Prescott and runs at a quarter of their speed. So we ask the CPUID instruction,
+ * set OPENBLAS_CORETYPE (unless the user did), open the library, and put the environment back. A
+ * library that the host has already loaded, with its own kernel and threads, is left alone: another
+ * build of OpenBLAS opened by its path is a separate copy.
  *
- * Every call is single-threaded: parallelism is ours (same bits for any number of threads). Debian's serial build is
- * never opened: called from several threads at once it returns wrong products.
+ * Every call is single-threaded: parallelism is ours (same bits for any number of threads).
+ * Debian's serial build is never opened: called from several threads at once it returns wrong
+ * products.
  *
- * The function table is the only process-wide state of the library: written once, under pthread_once. */
+ * The function table is the only process-wide state of the library: written once, under
+ * pthread_once. */
 #include "linalg/blas.h"
 
 #include <dlfcn.h>
@@ -35,7 +38,15 @@
 #endif
 
 /* The values of the CBLAS interface. */
-enum { COLUMN_MAJOR = 102, NO_TRANS = 111, TRANS = 112, LOWER = 122, NON_UNIT = 131, LEFT = 141, RIGHT = 142 };
+enum {
+    COLUMN_MAJOR = 102,
+    NO_TRANS = 111,
+    TRANS = 112,
+    LOWER = 122,
+    NON_UNIT = 131,
+    LEFT = 141,
+    RIGHT = 142
+};
 
 typedef struct blas_table {
     void (*dgemm)(int, int, int, int, int, int, double, const double *, int, const double *, int,
@@ -70,7 +81,8 @@ static const char *wanted_kernel(void) {
     unsigned a, b, c, d, c1, d1;
     if (!__get_cpuid(1, &a, &b, &c1, &d1) || !__get_cpuid_count(7, 0, &a, &b, &c, &d))
         return "";
-    const unsigned skylake = bit_AVX512F | bit_AVX512DQ | bit_AVX512CD | bit_AVX512BW | bit_AVX512VL;
+    const unsigned skylake =
+        bit_AVX512F | bit_AVX512DQ | bit_AVX512CD | bit_AVX512BW | bit_AVX512VL;
     if ((b & skylake) == skylake && system_saves(avx512_state))
         return "SkylakeX";
     if ((b & bit_AVX2) && (c1 & bit_FMA) && system_saves(avx_state))
@@ -83,10 +95,11 @@ static const char *wanted_kernel(void) {
 }
 #endif
 
-/* Kernels made for AVX2 or better. Any other name, on a processor that has it, is the generic trap. */
+/* Kernels made for AVX2 or better. Any other name, on a processor that has it, is the generic trap.
+ */
 static bool kernel_is_modern(const char *kernel) {
-    static const char *const modern[] = {"Haswell",   "Zen",        "SkylakeX",
-                                         "Cooperlake", "Sapphirerapids"};
+    static const char *const modern[] = {"Haswell", "Zen", "SkylakeX", "Cooperlake",
+                                         "Sapphirerapids"};
     for (size_t i = 0; i < sizeof modern / sizeof *modern; i++)
         if (strcmp(kernel, modern[i]) == 0)
             return true;
@@ -203,14 +216,16 @@ static void open_once(void) {
 rlar_status rlar__blas_open(rlar_ctx *ctx) {
     pthread_once(&once, open_once);
     if (!blas.dgemm)
-        return rlar__fail(ctx, RLAR_E_BLAS,
-                          "no BLAS library was found; install one: apt-get install libopenblas0-pthread");
+        return rlar__fail(
+            ctx, RLAR_E_BLAS,
+            "no BLAS library was found; install one: apt-get install libopenblas0-pthread");
     if (blas.generic && !ctx->blas_warned) {
         ctx->blas_warned = true;
-        rlar__log(ctx, RLAR_OK,
-                  "the BLAS runs its %s kernel on a processor that deserves %s, several times slower; "
-                  "`rlar doctor` says what to do",
-                  blas.kernel, blas.wanted);
+        rlar__log(
+            ctx, RLAR_OK,
+            "the BLAS runs its %s kernel on a processor that deserves %s, several times slower; "
+            "`rlar doctor` says what to do",
+            blas.kernel, blas.wanted);
     }
     return RLAR_OK;
 }
@@ -253,8 +268,8 @@ void rlar__gemm(rlar_op op_a, rlar_op op_b, int64_t m, int64_t n, int64_t k, dou
                 const double *a, int64_t lda, const double *b, int64_t ldb, double beta, double *c,
                 int64_t ldc) {
     const int before = one_thread();
-    blas.dgemm(COLUMN_MAJOR, trans(op_a), trans(op_b), (int)m, (int)n, (int)k, alpha, a, (int)lda, b,
-               (int)ldb, beta, c, (int)ldc);
+    blas.dgemm(COLUMN_MAJOR, trans(op_a), trans(op_b), (int)m, (int)n, (int)k, alpha, a, (int)lda,
+               b, (int)ldb, beta, c, (int)ldc);
     threads_back(before);
 }
 

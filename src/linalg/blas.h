@@ -6,7 +6,8 @@
 
 typedef enum rlar_op { RLAR_PLAIN, RLAR_TRANSPOSED } rlar_op;
 
-/* C (m x n) = alpha op(A) op(B) + beta C, inner dimension k. Sizes of a tile or a block: below 2^31. */
+/* C (m x n) = alpha op(A) op(B) + beta C, inner dimension k. Sizes of a tile or a block: below
+ * 2^31. */
 void rlar__gemm(rlar_op op_a, rlar_op op_b, int64_t m, int64_t n, int64_t k, double alpha,
                 const double *a, int64_t lda, const double *b, int64_t ldb, double beta, double *c,
                 int64_t ldc);

@@ -1,8 +1,8 @@
 /* chol.c - Cholesky of symmetric positive definite matrices, tile by tile, with a guarded retry.
  *
- * Right-looking: factor a diagonal tile, solve the tiles below it, update the triangle behind. The last two are parallel
- * over tiles of the output, so the bits do not depend on threads (LAPACK's own threaded version does not promise that).
- * n^3/3 operations. */
+ * Right-looking: factor a diagonal tile, solve the tiles below it, update the triangle behind. The
+ * last two are parallel over tiles of the output, so the bits do not depend on threads (LAPACK's
+ * own threaded version does not promise that). n^3/3 operations. */
 #include "linalg/blas.h"
 
 enum { RETRIES = 12 };
@@ -89,10 +89,11 @@ rlar_status rlar__chol_factor(rlar_ctx *ctx, int64_t n, double *a, double *diag,
         copy_down(n, a, diag, ridge);
         ++*ridged;
     }
-    return rlar__fail(ctx, RLAR_E_NUMERIC,
-                      "the %lld x %lld system cannot be factorised, even with %g added to its diagonal; "
-                      "raise alpha or scale the data",
-                      (long long)n, (long long)n, ridge);
+    return rlar__fail(
+        ctx, RLAR_E_NUMERIC,
+        "the %lld x %lld system cannot be factorised, even with %g added to its diagonal; "
+        "raise alpha or scale the data",
+        (long long)n, (long long)n, ridge);
 }
 
 typedef struct solve {

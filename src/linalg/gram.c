@@ -1,9 +1,10 @@
 /* gram.c - products of tall and wide matrices, cut into tiles.
  *
- * A task makes one tile of the output with single-threaded DGEMM calls. Sums over samples are cut into blocks of
- * RLAR_SUM_BLOCK; the tile of each block is computed by itself and the tiles are added in the binary tree of
- * block numbers (a carry chain, as in counting in binary), so that the bits depend on n alone: not on threads, nor on which rank
- * holds which blocks. Debian's OpenBLAS has no dgemmt: tiles over one triangle cost n d^2 instead of 2 n d^2. */
+ * A task makes one tile of the output with single-threaded DGEMM calls. Sums over samples are cut
+ * into blocks of RLAR_SUM_BLOCK; the tile of each block is computed by itself and the tiles are
+ * added in the binary tree of block numbers (a carry chain, as in counting in binary), so that the
+ * bits depend on n alone: not on threads, nor on which rank holds which blocks. Debian's OpenBLAS
+ * has no dgemmt: tiles over one triangle cost n d^2 instead of 2 n d^2. */
 #include "linalg/blas.h"
 
 #include <string.h>
@@ -33,8 +34,7 @@ static int tree_depth(int64_t blocks) {
 void rlar__partials_carve(rlar_workspace *ws, const rlar_ctx *ctx, int64_t n, rlar_partials *out) {
     out->slots = ctx->threads;
     out->depth = tree_depth(blocks_of(n, RLAR_SUM_BLOCK));
-    out->tiles =
-        rlar__carve(ws, (int64_t)out->slots * out->depth, TILE2 * sizeof *out->tiles);
+    out->tiles = rlar__carve(ws, (int64_t)out->slots * out->depth, TILE2 * sizeof *out->tiles);
     out->busy = rlar__carve(ws, out->slots, sizeof *out->busy);
     for (int i = 0; out->busy && i < out->slots; i++)
         atomic_init(&out->busy[i], 0);
@@ -68,8 +68,8 @@ static void block_product(const outer_tile *t, int64_t block, double *c, int64_t
                t->lda, t->b + start * t->ldb, t->ldb, 0.0, c, ldc);
 }
 
-/* The tree: after block k, merge as many pending tiles as k has trailing one bits. What is pending at
- * the end are the subtrees of the bits of the block count, merged from the smallest up. */
+/* The tree: after block k, merge as many pending tiles as k has trailing one bits. What is pending
+ * at the end are the subtrees of the bits of the block count, merged from the smallest up. */
 static void tree_sum(const rlar_partials *partials, const outer_tile *t, int64_t blocks, double *c,
                      int64_t ldc) {
     const int slot = slot_take(partials);
@@ -152,8 +152,8 @@ static rlar_status moments_task(void *arg, int64_t index) {
     return RLAR_OK;
 }
 
-rlar_status rlar__moments(rlar_ctx *ctx, const rlar_partials *partials, int64_t d, int64_t p, int64_t n,
-                          const double *a, const double *b, double *c) {
+rlar_status rlar__moments(rlar_ctx *ctx, const rlar_partials *partials, int64_t d, int64_t p,
+                          int64_t n, const double *a, const double *b, double *c) {
     product m = {.partials = partials, .rows = d, .cols = p, .inner = n, .a = a, .b = b, .c = c};
     return rlar__parallel(ctx, blocks_of(d, RLAR_TILE) * blocks_of(p, RLAR_TILE), moments_task, &m);
 }
@@ -177,8 +177,8 @@ rlar_status rlar__gram_inner(rlar_ctx *ctx, int64_t n, int64_t d, const double *
     return rlar__parallel(ctx, tiles * (tiles + 1) / 2, gram_inner_task, &p);
 }
 
-void rlar__tile_inner(int64_t m, int64_t n, int64_t k, const double *a, int64_t lda, const double *b,
-                      int64_t ldb, double *c, int64_t ldc) {
+void rlar__tile_inner(int64_t m, int64_t n, int64_t k, const double *a, int64_t lda,
+                      const double *b, int64_t ldb, double *c, int64_t ldc) {
     rlar__gemm(RLAR_TRANSPOSED, RLAR_PLAIN, m, n, k, 1.0, a, lda, b, ldb, 0.0, c, ldc);
 }
 

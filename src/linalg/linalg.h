@@ -1,19 +1,19 @@
 /* linalg.h - the matrix operations that methods are written in. The only folder that names BLAS or
  * LAPACK; everything above calls these.
  *
- * Matrices are column by column with a leading dimension. Samples are columns: X is d x n; T, Y, Z are
- * c x n (the transposes of the paper's), so that a sample's values are contiguous. W is d x p.
+ * Matrices are column by column with a leading dimension. Samples are columns: X is d x n; T, Y, Z
+ * are c x n (the transposes of the paper's), so that a sample's values are contiguous. W is d x p.
  *
- * Same bits for any number of threads: work is split over tiles of the output, every tile is made by one
- * single-threaded BLAS call per block, and a sum over samples is cut into blocks of RLAR_SUM_BLOCK whose
- * partial sums are added in a fixed binary tree (see gram.c). */
+ * Same bits for any number of threads: work is split over tiles of the output, every tile is made
+ * by one single-threaded BLAS call per block, and a sum over samples is cut into blocks of
+ * RLAR_SUM_BLOCK whose partial sums are added in a fixed binary tree (see gram.c). */
 #ifndef RLAR_LINALG_H
 #define RLAR_LINALG_H
 
 #include "core/core.h"
 
 enum {
-    RLAR_TILE = 128,       /* side of an output tile: large enough for DGEMM, small enough to share out */
+    RLAR_TILE = 128, /* side of an output tile: large enough for DGEMM, small enough to share out */
     RLAR_SUM_BLOCK = 2048, /* samples per block of a split sum; never depends on threads or ranks */
     RLAR_COLUMNS = 64      /* samples, or right-hand sides, per task; see rlar__project */
 };
@@ -41,34 +41,37 @@ void rlar__partials_carve(rlar_workspace *ws, const rlar_ctx *ctx, int64_t n, rl
 rlar_status rlar__gram_outer(rlar_ctx *ctx, const rlar_partials *partials, int64_t d, int64_t n,
                              const double *a, const double *b, double *c);
 /* C (d x p) = A B^T, where A is d x n and B is p x n (moments: X T). */
-rlar_status rlar__moments(rlar_ctx *ctx, const rlar_partials *partials, int64_t d, int64_t p, int64_t n,
-                          const double *a, const double *b, double *c);
+rlar_status rlar__moments(rlar_ctx *ctx, const rlar_partials *partials, int64_t d, int64_t p,
+                          int64_t n, const double *a, const double *b, double *c);
 /* Lower triangle of C (n x n) += A^T B, where A, B are d x n; symmetric likewise. */
 rlar_status rlar__gram_inner(rlar_ctx *ctx, int64_t n, int64_t d, const double *a, const double *b,
                              double *c);
-/* C (p x n) = A^T B, where A is d x p and B is d x n (project samples: Z = W^T X). A column of C has the same bits
- * wherever it stands, as long as n is a multiple of RLAR_COLUMNS: callers that need this pad with zeros. */
+/* C (p x n) = A^T B, where A is d x p and B is d x n (project samples: Z = W^T X). A column of C
+ * has the same bits wherever it stands, as long as n is a multiple of RLAR_COLUMNS: callers that
+ * need this pad with zeros. */
 rlar_status rlar__project(rlar_ctx *ctx, int64_t p, int64_t n, int64_t d, const double *a,
                           const double *b, double *c);
 /* C (d x p) = A B, where A is d x n and B is n x p (back to features: W = X A). */
 rlar_status rlar__multiply(rlar_ctx *ctx, int64_t d, int64_t p, int64_t n, const double *a,
                            const double *b, double *c);
 /* One single-threaded C (m x n) = A^T B with A (k x m), B (k x n): for use inside a task. */
-void rlar__tile_inner(int64_t m, int64_t n, int64_t k, const double *a, int64_t lda, const double *b,
-                      int64_t ldb, double *c, int64_t ldc);
+void rlar__tile_inner(int64_t m, int64_t n, int64_t k, const double *a, int64_t lda,
+                      const double *b, int64_t ldb, double *c, int64_t ldc);
 
 /* ---- Symmetric positive definite systems (chol.c) ---- */
 
-/* Factor the SPD matrix (n x n) given by its lower triangle, in place: lower triangle = L; the strict upper triangle
- * and diag (n doubles) keep a copy. When a pivot fails, 1e-12 trace/n is added to the diagonal and ten times
- * more at each retry; *ridged counts the retries. RLAR_E_NUMERIC after 12 of them. */
+/* Factor the SPD matrix (n x n) given by its lower triangle, in place: lower triangle = L; the
+ * strict upper triangle and diag (n doubles) keep a copy. When a pivot fails, 1e-12 trace/n is
+ * added to the diagonal and ten times more at each retry; *ridged counts the retries.
+ * RLAR_E_NUMERIC after 12 of them. */
 rlar_status rlar__chol_factor(rlar_ctx *ctx, int64_t n, double *a, double *diag, int *ridged);
 /* B (n x p) <- (L L^T)^-1 B. */
 rlar_status rlar__chol_solve(rlar_ctx *ctx, int64_t n, int64_t p, const double *l, double *b);
-/* Inside a task, single-threaded: factor (false: not positive definite), solve, and the inverse (lower triangle)
- * from the factor. */
+/* Inside a task, single-threaded: factor (false: not positive definite), solve, and the inverse
+ * (lower triangle) from the factor. */
 bool rlar__chol_small(int64_t n, double *a, int64_t lda);
-void rlar__chol_small_solve(int64_t n, int64_t p, const double *l, int64_t lda, double *b, int64_t ldb);
+void rlar__chol_small_solve(int64_t n, int64_t p, const double *l, int64_t lda, double *b,
+                            int64_t ldb);
 void rlar__chol_small_inverse(int64_t n, double *l, int64_t lda);
 
 /* ---- Vectors (vector.c) ---- */

@@ -1,5 +1,6 @@
-/* vector.c - sums and norms over one vector. Eight running sums, in a fixed order: what a vector unit likes, and the
- * same bits everywhere (the compiler may not reorder sums by itself without -ffast-math, which we do not use). */
+/* vector.c - sums and norms over one vector. Eight running sums, in a fixed order: what a vector
+ * unit likes, and the same bits everywhere (the compiler may not reorder sums by itself without
+ * -ffast-math, which we do not use). */
 #include "linalg/linalg.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* params.c - parameters by name. The method's table is the single source of defaults, bounds and choices. */
+/* params.c - parameters by name. The method's table is the single source of defaults, bounds and
+ * choices. */
 #include "methods/method.h"
 
 #include <math.h>
@@ -77,7 +78,8 @@ static rlar_status set_choice(rlar_ctx *ctx, const rlar_param_def *def, const ch
                               double *value) {
     const int index = choice_index(def->choices, text);
     if (index < 0)
-        return rlar__fail(ctx, RLAR_E_ARG, "%s=%.40s: not one of %s", def->name, text, def->choices);
+        return rlar__fail(ctx, RLAR_E_ARG, "%s=%.40s: not one of %s", def->name, text,
+                          def->choices);
     *value = index;
     return RLAR_OK;
 }
@@ -86,14 +88,14 @@ static rlar_status set_number(rlar_ctx *ctx, const rlar_param_def *def, const ch
                               double *value) {
     double number;
     if (!rlar__parse_double(text, strlen(text), &number))
-        return rlar__fail(ctx, RLAR_E_ARG, "%s=%.40s: not a number; allowed: %g to %g", def->name, text,
-                          def->min, def->max);
+        return rlar__fail(ctx, RLAR_E_ARG, "%s=%.40s: not a number; allowed: %g to %g", def->name,
+                          text, def->min, def->max);
     if (def->type == RLAR_PARAM_INT && number != floor(number))
         return rlar__fail(ctx, RLAR_E_ARG, "%s=%.40s: not a whole number; allowed: %.0f to %.0f",
                           def->name, text, def->min, def->max);
     if (!(number >= def->min && number <= def->max))
-        return rlar__fail(ctx, RLAR_E_ARG, "%s=%.40s: out of range; allowed: %.10g to %.10g", def->name,
-                          text, def->min, def->max);
+        return rlar__fail(ctx, RLAR_E_ARG, "%s=%.40s: out of range; allowed: %.10g to %.10g",
+                          def->name, text, def->min, def->max);
     *value = number;
     return RLAR_OK;
 }
@@ -103,11 +105,12 @@ static rlar_status unknown_parameter(rlar_ctx *ctx, const rlar_params *params, c
     char list[256] = "";
     for (int i = 0; def->params[i].name; i++)
         list_add(list, sizeof list, def->params[i].name, strlen(def->params[i].name));
-    return rlar__fail(ctx, RLAR_E_ARG, "method %s has no parameter \"%.40s\"; it has: %s", def->name, name,
-                      list);
+    return rlar__fail(ctx, RLAR_E_ARG, "method %s has no parameter \"%.40s\"; it has: %s",
+                      def->name, name, list);
 }
 
-rlar_status rlar_params_set(rlar_ctx *ctx, rlar_params *params, const char *name, const char *value) {
+rlar_status rlar_params_set(rlar_ctx *ctx, rlar_params *params, const char *name,
+                            const char *value) {
     if (!ctx || !params || !name || !value)
         return rlar__fail(ctx, RLAR_E_ARG, "rlar_params_set: all arguments are needed");
     const int i = find(params, name);
@@ -123,7 +126,8 @@ rlar_status rlar_params_preset(rlar_ctx *ctx, rlar_params *params, const char *p
         return rlar__fail(ctx, RLAR_E_ARG, "rlar_params_preset: all arguments are needed");
     const bool paper = strcmp(preset, "paper") == 0;
     if (!paper && strcmp(preset, "default") != 0)
-        return rlar__fail(ctx, RLAR_E_ARG, "unknown preset \"%.40s\"; there are: default, paper", preset);
+        return rlar__fail(ctx, RLAR_E_ARG, "unknown preset \"%.40s\"; there are: default, paper",
+                          preset);
     const rlar_param_def *table = params->method->def.params;
     for (int i = 0; table[i].name; i++) {
         params->value[i] = table[i].value;

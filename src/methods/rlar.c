@@ -1,8 +1,8 @@
 /* rlar.c - Robust Locality-Aware Regression, Algorithm 1.
  *
- *   minimise over W, b, V, T                                                                       (12)
- *      sum_i ||e_i|| + alpha sum_r ||w_r|| + beta/(2K) sum_jm V_jm ||W^T (x_j - x_m)||,   E = W^T X + b 1^T - T
- *   subject to   T_li,i - T_j,i >= 1 for j != l_i,   V binary, within classes, min(K, n_i - 1) ones per row.
+ *   minimise over W, b, V, T (12) sum_i ||e_i|| + alpha sum_r ||w_r|| + beta/(2K) sum_jm V_jm ||W^T
+ * (x_j - x_m)||,   E = W^T X + b 1^T - T subject to   T_li,i - T_j,i >= 1 for j != l_i,   V binary,
+ * within classes, min(K, n_i - 1) ones per row.
  *
  * Two solvers share every step and differ in the smoothing of the three norms (reweight.h):
  *   paper    eps fixed, weights 1/(s + eps): the letter of Algorithm 1
@@ -21,8 +21,9 @@
 #include "solver/wsolve.h"
 
 static const rlar_param_def params_table[] = {
-    {"alpha", RLAR_PARAM_REAL, 0.1, 1e-12, 1e12, NULL, "0.001,0.005,0.01,0.05,0.1,0.5,1,10,100,1000",
-     "0.1", "weight of the row-sparsity of W: larger keeps fewer features"},
+    {"alpha", RLAR_PARAM_REAL, 0.1, 1e-12, 1e12, NULL,
+     "0.001,0.005,0.01,0.05,0.1,0.5,1,10,100,1000", "0.1",
+     "weight of the row-sparsity of W: larger keeps fewer features"},
     {"beta", RLAR_PARAM_REAL, 0.1, 0.0, 1e12, NULL, "0.001,0.005,0.01,0.05,0.1,0.5,1,10,100,1000",
      "0.1", "weight of the locality term: larger pulls neighbours of a class together"},
     {"k", RLAR_PARAM_INT, 0, 0, 2147483647, NULL, NULL, "0",
@@ -75,18 +76,19 @@ static int64_t neighbours_rule(const rlar_train *train) {
 
 static void state_init(state *st, const rlar_train *train, const rlar_params *params) {
     const int64_t k = rlar__param_int(params, "k");
-    *st = (state){.n = train->n,
-                  .d = train->d,
-                  .c = train->c,
-                  .x = train->x,
-                  .groups = {.n = train->n, .c = train->c, .first = train->first, .label = train->label},
-                  .alpha = rlar__param(params, "alpha"),
-                  .beta = rlar__param(params, "beta"),
-                  .eps = rlar__param(params, "eps"),
-                  .tol = rlar__param(params, "tol"),
-                  .k = k > 0 ? k : neighbours_rule(train),
-                  .iters = rlar__param_int(params, "iters"),
-                  .solver = (int)rlar__param_int(params, "solver")};
+    *st = (state){
+        .n = train->n,
+        .d = train->d,
+        .c = train->c,
+        .x = train->x,
+        .groups = {.n = train->n, .c = train->c, .first = train->first, .label = train->label},
+        .alpha = rlar__param(params, "alpha"),
+        .beta = rlar__param(params, "beta"),
+        .eps = rlar__param(params, "eps"),
+        .tol = rlar__param(params, "tol"),
+        .k = k > 0 ? k : neighbours_rule(train),
+        .iters = rlar__param_int(params, "iters"),
+        .solver = (int)rlar__param_int(params, "solver")};
 }
 
 /* All buffers of the fit, in one place: measured first, carved second. */
@@ -146,7 +148,8 @@ static void update_s(state *st) {
         const int64_t count = rlar__graph_count(&st->groups, st->k, j);
         for (int64_t e = j * st->v.stride, end = e + count; e < end; e++) {
             const double g = st->v.distance[e];
-            /* Equal samples differ by rounding at most once projected; the outputs are of size 1. */
+            /* Equal samples differ by rounding at most once projected; the outputs are of size 1.
+             */
             const bool same = g < 1e-6 && same_sample(st, j, st->v.neighbour[e]);
             st->s[e] = same ? 0.0 : rlar__kernel_weight(st->kernel, g) / (double)st->k;
         }
@@ -236,10 +239,11 @@ static rlar_status measure(rlar_ctx *ctx, state *st, int64_t t, double start, rl
     info->eps = st->kernel.eps;
     info->seconds = rlar__now() - start;
     if (!isfinite(info->objective) || !isfinite(info->smoothed))
-        return rlar__fail(ctx, RLAR_E_NUMERIC,
-                          "rlar: the objective is not finite after iteration %lld; scale the data or "
-                          "raise eps",
-                          (long long)t);
+        return rlar__fail(
+            ctx, RLAR_E_NUMERIC,
+            "rlar: the objective is not finite after iteration %lld; scale the data or "
+            "raise eps",
+            (long long)t);
     return rlar__report(ctx, RLAR_EVENT_ITERATION, t, st->iters, info);
 }
 
@@ -278,17 +282,20 @@ static int64_t clamped_classes(const state *st) {
 /* The worst news, as a warning; the others are in the info. */
 static rlar_status verdict(rlar_ctx *ctx, const state *st, const rlar_info *info) {
     if (info->clamped > 0)
-        rlar__log(ctx, RLAR_W_NEIGHBOURS,
-                  "%lld of %lld classes have no more than k = %lld samples: all others of the class were "
-                  "taken as neighbours; a smaller k avoids this",
-                  (long long)info->clamped, (long long)st->c, (long long)st->k);
+        rlar__log(
+            ctx, RLAR_W_NEIGHBOURS,
+            "%lld of %lld classes have no more than k = %lld samples: all others of the class were "
+            "taken as neighbours; a smaller k avoids this",
+            (long long)info->clamped, (long long)st->c, (long long)st->k);
     if (info->ridged > 0)
-        rlar__log(ctx, RLAR_W_RIDGED,
-                  "%d factorisations needed extra regularisation; a larger alpha or eps avoids this",
-                  info->ridged);
+        rlar__log(
+            ctx, RLAR_W_RIDGED,
+            "%d factorisations needed extra regularisation; a larger alpha or eps avoids this",
+            info->ridged);
     if (st->tol > 0.0 && !info->converged) {
-        rlar__log(ctx, RLAR_W_NOT_CONVERGED, "tol = %g was not reached in %lld iterations; raise iters",
-                  st->tol, (long long)st->iters);
+        rlar__log(ctx, RLAR_W_NOT_CONVERGED,
+                  "tol = %g was not reached in %lld iterations; raise iters", st->tol,
+                  (long long)st->iters);
         return RLAR_W_NOT_CONVERGED;
     }
     return info->ridged > 0 ? RLAR_W_RIDGED : info->clamped > 0 ? RLAR_W_NEIGHBOURS : RLAR_OK;
@@ -321,7 +328,8 @@ static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_p
     rlar_workspace ws = {0};
     state_carve(&ws, ctx, &st);
     if (ws.overflow)
-        return rlar__fail(ctx, RLAR_E_TOO_LARGE, "rlar: the workspace does not fit the address space");
+        return rlar__fail(ctx, RLAR_E_TOO_LARGE,
+                          "rlar: the workspace does not fit the address space");
     double pairs = 0.0;
     for (int64_t i = 0; i < st.c; i++) {
         const double count = (double)(st.groups.first[i + 1] - st.groups.first[i]);
@@ -331,8 +339,9 @@ static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_p
     const double edges = n * (double)st.v.stride;
     out->bytes = (int64_t)ws.used;
     out->dual = st.wsolver.dual;
-    out->flops = 3.0 * d * pairs + (double)st.iters * (rlar__wsolve_flops(st.n, st.d, st.c, out->dual) +
-                                                       2.0 * n * d * c + 3.0 * c * pairs + 6.0 * d * edges);
+    out->flops =
+        3.0 * d * pairs + (double)st.iters * (rlar__wsolve_flops(st.n, st.d, st.c, out->dual) +
+                                              2.0 * n * d * c + 3.0 * c * pairs + 6.0 * d * edges);
     return RLAR_OK;
 }
 
@@ -344,11 +353,14 @@ static int64_t outputs(const rlar_train *train, const rlar_params *params) {
 const rlar_method rlar__method_rlar = {
     .def = {.name = "rlar",
             .title = "Robust Locality-Aware Regression",
-            .cite = "L. Hu and W. Zhang, Robust Locality-Aware Regression for Labeled Data Classification, "
+            .cite = "L. Hu and W. Zhang, Robust Locality-Aware Regression for Labeled Data "
+                    "Classification, "
                     "arXiv 2006.08292, 2020",
-            .about = "L2,1 regression on targets that are moved to keep a margin of 1, with a graph of "
-                     "neighbours within the classes that is learned together with the map, and row-sparse W: "
-                     "feature selection and extraction at once.",
+            .about =
+                "L2,1 regression on targets that are moved to keep a margin of 1, with a graph of "
+                "neighbours within the classes that is learned together with the map, and "
+                "row-sparse W: "
+                "feature selection and extraction at once.",
             .scores = "Euclidean norm of the feature's row of W; rows near 0 are not used",
             .params = params_table},
     .outputs = outputs,

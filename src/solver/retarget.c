@@ -2,9 +2,9 @@
  *
  * With v_j = y_j + 1 - y_l the optimum is t_l = y_l + Delta, t_j = y_j + min(Delta - v_j, 0), where
  *     Delta = sum of the v_j > Delta / (1 + how many there are).                        (25) [N7]
- * Start from the set v_j > 0 and drop what is not above the current Delta: dropping only ever raises Delta (the set mean
- * with the extra 1 is largest at the optimum), so nothing dropped has to come back and the loop ends at the fixed point. No sort:
- * a few passes over c numbers. */
+ * Start from the set v_j > 0 and drop what is not above the current Delta: dropping only ever
+ * raises Delta (the set mean with the extra 1 is largest at the optimum), so nothing dropped has to
+ * come back and the loop ends at the fixed point. No sort: a few passes over c numbers. */
 #include "solver/retarget.h"
 
 enum { SAMPLES_PER_TASK = 256 };

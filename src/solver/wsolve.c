@@ -1,12 +1,12 @@
 /* wsolve.c - equations (15) and (17) by weighted centring; H is never built.
  *
- *   s = sum dhat,  mu = X dhat / s,  tau = T dhat / s,  Xc = X - mu 1^T,  Tc = T - tau 1^T,  N = D + beta L
- *   primal  (Xc N Xc^T + alpha P^-1) W = Xc D Tc^T                        n d^2 + d^3/3
- *   dual    (alpha N^-1 + Xc^T P Xc) A = N^-1 D Tc^T,   W = P Xc A        n^2 d + n^3/3
- *   b = tau - W^T mu
- * This is the paper's form, because X H X^T = Xc D Xc^T and L 1 = 0. N is block diagonal by class and strictly
- * diagonally dominant, so its inverse is had class by class; the dual matrix is symmetric positive definite and has no
- * entry of size 1/eps: a row of W that is driven to zero has P = 0, not P^-1 = 1/eps. */
+ *   s = sum dhat,  mu = X dhat / s,  tau = T dhat / s,  Xc = X - mu 1^T,  Tc = T - tau 1^T,  N = D
+ * + beta L primal  (Xc N Xc^T + alpha P^-1) W = Xc D Tc^T                        n d^2 + d^3/3 dual
+ * (alpha N^-1 + Xc^T P Xc) A = N^-1 D Tc^T,   W = P Xc A        n^2 d + n^3/3 b = tau - W^T mu This
+ * is the paper's form, because X H X^T = Xc D Xc^T and L 1 = 0. N is block diagonal by class and
+ * strictly diagonally dominant, so its inverse is had class by class; the dual matrix is symmetric
+ * positive definite and has no entry of size 1/eps: a row of W that is driven to zero has P = 0,
+ * not P^-1 = 1/eps. */
 #include "solver/wsolve.h"
 
 #include <string.h>
@@ -80,7 +80,8 @@ static int64_t sample_tasks(const rlar_wproblem *p) {
 
 /* ---- Primal ---- */
 
-/* B = Xc (D + beta L), from differences: L has row sums of zero, large weights must cancel exactly. */
+/* B = Xc (D + beta L), from differences: L has row sums of zero, large weights must cancel exactly.
+ */
 static rlar_status weigh_task(void *arg, int64_t task) {
     const wjob *j = arg;
     const int64_t d = j->p->d, start = task * SAMPLES_PER_TASK;
@@ -169,8 +170,8 @@ static rlar_status solve_dual(rlar_ctx *ctx, wjob *j, double *w, int *ridged) {
     return rlar__multiply(ctx, p->d, p->c, p->n, s->bx, s->a, w);
 }
 
-rlar_status rlar__wsolve(rlar_ctx *ctx, const rlar_wproblem *problem, rlar_wsolver *solver, double *w,
-                         double *b, int *ridged) {
+rlar_status rlar__wsolve(rlar_ctx *ctx, const rlar_wproblem *problem, rlar_wsolver *solver,
+                         double *w, double *b, int *ridged) {
     const int64_t d = problem->d, c = problem->c;
     wjob j = {.p = problem, .s = solver};
     RLAR_TRY(weighted_mean(ctx, problem, solver, d, problem->x, solver->mu));

@@ -6,8 +6,8 @@
 #include "graph/laplacian.h"
 #include "linalg/linalg.h"
 
-/* minimise over W, b   tr(E D E^T) + alpha tr(W^T P^-1 W) + beta tr(W^T X L X^T W),   E = W^T X + b 1^T - T,
- * equations (14) to (17), with D = diag(dhat), P^-1 = diag(dtil). */
+/* minimise over W, b   tr(E D E^T) + alpha tr(W^T P^-1 W) + beta tr(W^T X L X^T W),   E = W^T X + b
+ * 1^T - T, equations (14) to (17), with D = diag(dhat), P^-1 = diag(dtil). */
 typedef struct rlar_wproblem {
     int64_t n, d, c;
     const double *x;         /* d x n */
@@ -21,7 +21,7 @@ typedef struct rlar_wproblem {
 
 /* Buffers of one solver; carved from the fit's workspace. */
 typedef struct rlar_wsolver {
-    bool dual; /* n x n instead of d x d */
+    bool dual;        /* n x n instead of d x d */
     double *xc, *bx;  /* d x n: centred samples; Xc (D + beta L), or P Xc in the dual */
     double *tw;       /* c x n: D (T - tau) */
     double *m, *diag; /* the system and its diagonal */
@@ -35,8 +35,8 @@ bool rlar__wsolve_prefers_dual(int64_t n, int64_t d);
 void rlar__wsolve_carve(rlar_workspace *ws, const rlar_ctx *ctx, int64_t n, int64_t d, int64_t c,
                         bool dual, rlar_wsolver *out);
 /* W (d x c) and b (c). *ridged counts factorisations that needed extra regularisation. */
-rlar_status rlar__wsolve(rlar_ctx *ctx, const rlar_wproblem *problem, rlar_wsolver *solver, double *w,
-                         double *b, int *ridged);
+rlar_status rlar__wsolve(rlar_ctx *ctx, const rlar_wproblem *problem, rlar_wsolver *solver,
+                         double *w, double *b, int *ridged);
 /* Operations of one solve. */
 double rlar__wsolve_flops(int64_t n, int64_t d, int64_t c, bool dual);
 
