@@ -29,12 +29,13 @@ int64_t rlar__graph_stride(const rlar_groups *groups, int64_t k) {
 
 void rlar__graph_carve(rlar_workspace *ws, const rlar_groups *groups, int64_t k, rlar_graph *out) {
     const int64_t stride = rlar__graph_stride(groups, k);
-    size_t per_sample = 0; /* an overflow shows up again in the carving */
-    rlar__size_mul((size_t)stride, sizeof(double), &per_sample);
+    size_t per_sample = 0;
+    if (!rlar__size_mul((size_t)stride, sizeof(double), &per_sample))
+        ws->overflow = true;
     out->n = groups->n;
     out->stride = stride;
     out->distance = rlar__carve(ws, groups->n, per_sample);
-    out->neighbour = rlar__carve(ws, groups->n, (size_t)stride * sizeof(int32_t));
+    out->neighbour = rlar__carve(ws, groups->n, per_sample / 2); /* int32_t */
 }
 
 typedef struct search {

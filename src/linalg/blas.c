@@ -25,11 +25,11 @@
 #endif
 
 /* RTLD_DEEPBIND keeps the library's own symbols its own when the host has linked another BLAS;
- * AddressSanitizer refuses to run with it. */
-#if defined(__SANITIZE_ADDRESS__)
+ * the sanitizers refuse to run with it. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define OPEN_FLAGS (RTLD_NOW | RTLD_LOCAL)
 #elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define OPEN_FLAGS (RTLD_NOW | RTLD_LOCAL)
 #endif
 #endif
