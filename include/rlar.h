@@ -238,14 +238,15 @@ RLAR_API rlar_status rlar_data_set_labels(rlar_ctx *ctx, rlar_data *data,
                                           const char *const *labels);
 RLAR_API rlar_status rlar_data_set_label_numbers(rlar_ctx *ctx, rlar_data *data,
                                                  const double *labels);
+/* What the data are called in messages; "memory" until then. */
+RLAR_API rlar_status rlar_data_set_name(rlar_ctx *ctx, rlar_data *data, const char *name);
 RLAR_API rlar_status rlar_data_set_features(rlar_ctx *ctx, rlar_data *data,
                                             const char *const *names);
-/* Replace missing values by the mean of the column, or drop the samples that have one. Refused
- * for data that borrow a view. */
+/* What reading does with missing values. */
 typedef enum rlar_missing {
     RLAR_MISSING_ERROR = 0, /* an error that names the first and counts them */
-    RLAR_MISSING_MEAN = 1,
-    RLAR_MISSING_DROP = 2,
+    RLAR_MISSING_MEAN = 1,  /* the mean of the column; of the training data, with a model */
+    RLAR_MISSING_DROP = 2,  /* leave such samples out */
     RLAR_MISSING_KEEP = 3 /* leave NaN; prediction fills in the training means */
 } rlar_missing;
 

@@ -136,7 +136,8 @@ static rlar_status check_raw(rlar_ctx *ctx, const rlar_data *data, int64_t row, 
         if (isfinite(x[j]))
             continue;
         return rlar__fail(ctx, RLAR_E_DATA, "%s: sample %lld, %s is %s; %s", data->name,
-                          (long long)row + 1, feature_text(data, j, where, sizeof where),
+                          (long long)(data->first + row + 1),
+                          feature_text(data, j, where, sizeof where),
                           isnan(x[j]) ? "missing (nan)" : "infinite",
                           isnan(x[j]) ? "fill it in or drop the sample (--missing mean|drop)"
                                       : "samples must be finite");
@@ -284,9 +285,9 @@ static rlar_status train_model(rlar_ctx *ctx, const rlar_data *data, const rlar_
         rlar_model_free(m);
         return status;
     }
-    rlar__model_scores(m);
     m->scaling = *scaling; /* the model owns it from here on */
     *scaling = (rlar_scaling){0};
+    rlar__model_scores(m);
     *out = m;
     return fitted;
 }
@@ -419,6 +420,15 @@ static rlar_status embed_block(rlar_ctx *ctx, const rlar_model *m, const rlar_da
     RLAR_TRY(rlar__scaling_apply(ctx, &m->scaling, b->x, count));
     RLAR_TRY(rlar__project(ctx, m->p, columns, m->d, m->w, b->x, b->z));
     add_offset(m->p, count, m->b, b->z);
+    for (int64_t i = 0; i < count * m->p; i++)
+        if (!(fabs(b->z[i]) <= LARGEST))
+            return rlar__fail(
+                ctx, RLAR_E_NUMERIC,
+                "%s: sample %lld is too large for the model: an output of %g, more than "
+                "%g; check its values",
+                data->name,
+                (long long)(data->first + 1 + (rows ? rows[start + i / m->p] : start + i / m->p)),
+                b->z[i], LARGEST);
     return RLAR_OK;
 }
 

@@ -113,6 +113,13 @@ rlar_status rlar__texts_copy(rlar_ctx *ctx, const rlar_texts *from, rlar_texts *
 const char *rlar__texts_at(const rlar_texts *texts, int64_t index); /* NULL when out of range */
 void rlar__texts_free(rlar_texts *texts);
 
+/* Bytes of the UTF-8 character that starts text[0..left), left > 0; 0 when it is none (overlong, a
+ * surrogate, beyond U+10FFFF, cut off). */
+size_t rlar__utf8_length(const char *text, size_t left);
+/* A name that can be shown on a line and stored in a model is UTF-8 without control characters.
+ * What is wrong with this one ("is not UTF-8 ..."), or NULL. */
+const char *rlar__name_fault(const char *text, size_t length);
+
 /* ---- One workspace per fit (workspace.c) ---- */
 
 /* Two passes over the same list of pieces: the first (base NULL) measures, the second carves. Each

@@ -133,7 +133,8 @@ rlar_status rlar__report(rlar_ctx *ctx, rlar_event_kind kind, int64_t done, int6
 }
 
 void rlar__begin(rlar_ctx *ctx) {
-    atomic_store(ctx->cancel, ctx->child ? atomic_load(ctx->cancel) : 0);
-    if (!ctx->child)
-        ctx->error[0] = '\0';
+    if (ctx->child)
+        return; /* a cancelled parent stays cancelled */
+    atomic_store(ctx->cancel, 0);
+    ctx->error[0] = '\0';
 }

@@ -33,6 +33,7 @@ typedef struct decimal {
     const char *first, *end; /* first non-zero digit, end of the digits */
     int64_t digits;          /* between them; 0: the value is zero */
     int64_t exponent;        /* of the last digit */
+    uint64_t word;           /* the first 19 digits */
     bool negative;
 } decimal;
 
@@ -82,17 +83,22 @@ static bool scan_decimal(const char *text, size_t length, decimal *out) {
     if (p < end && (*p == '+' || *p == '-'))
         r.negative = *p++ == '-';
     for (; p < end; p++) {
-        if (*p == '.' && !point) {
+        const unsigned digit = (unsigned)(unsigned char)*p - '0';
+        if (digit > 9) {
+            if (*p != '.' || point)
+                break;
             point = true;
             continue;
         }
-        if (!is_digit(*p))
-            break;
         any = true;
         after_point += point;
-        if (r.first == NULL && *p != '0')
+        if (r.digits == 0) {
+            if (digit == 0)
+                continue;
             r.first = p;
-        r.digits += r.first != NULL;
+        }
+        if (r.digits++ < WORD_DIGITS)
+            r.word = r.word * 10 + digit;
     }
     r.end = p;
     if (!any)
@@ -262,19 +268,6 @@ static double round_number(const decimal *number, extended v, u128 error) {
     return ldexp((double)(kept + up), v.x + cut);
 }
 
-/* The first 19 digits; *dropped counts the others. */
-static uint64_t leading_word(const decimal *number, int64_t *dropped) {
-    uint64_t word = 0;
-    int64_t taken = 0;
-    for (const char *p = number->first; p < number->end && taken < WORD_DIGITS; p++)
-        if (*p != '.') {
-            word = word * 10 + (uint64_t)(*p - '0');
-            taken++;
-        }
-    *dropped = number->digits - taken;
-    return word;
-}
-
 static double decimal_value(const decimal *number) {
     static const double tens[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                   1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
@@ -284,8 +277,8 @@ static double decimal_value(const decimal *number) {
         return 0;
     if (magnitude > 309)
         return HUGE_VAL;
-    int64_t dropped;
-    const uint64_t word = leading_word(number, &dropped);
+    const uint64_t word = number->word;
+    const int64_t dropped = number->digits > WORD_DIGITS ? number->digits - WORD_DIGITS : 0;
     const int e = (int)(number->exponent + dropped);
     if (dropped == 0 && word <= (uint64_t)1 << 53 && e >= -22 && e <= 22)
         return e < 0 ? (double)word / tens[-e] : (double)word * tens[e];

@@ -41,3 +41,31 @@ void rlar__texts_free(rlar_texts *texts) {
     rlar__free(texts->start);
     *texts = (rlar_texts){0};
 }
+
+size_t rlar__utf8_length(const char *text, size_t left) {
+    const unsigned char *p = (const unsigned char *)text;
+    if (p[0] < 0x80)
+        return 1;
+    const size_t length = p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : p[0] < 0xf5 ? 4 : 0;
+    if (length == 0 || length > left)
+        return 0;
+    for (size_t i = 1; i < length; i++)
+        if ((p[i] & 0xc0) != 0x80)
+            return 0;
+    const unsigned char second = p[1];
+    if ((p[0] == 0xe0 && second < 0xa0) || (p[0] == 0xed && second >= 0xa0) ||
+        (p[0] == 0xf0 && second < 0x90) || (p[0] == 0xf4 && second >= 0x90))
+        return 0;
+    return length;
+}
+
+const char *rlar__name_fault(const char *text, size_t length) {
+    for (size_t i = 0, step; i < length; i += step) {
+        step = rlar__utf8_length(text + i, length - i);
+        if (step == 0)
+            return "is not UTF-8 text; save the file as UTF-8";
+        if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)
+            return "has a control character, such as a line break; take it out";
+    }
+    return NULL;
+}

@@ -1,0 +1,439 @@
+/* csv.c - tables as text: CSV and TSV, byte by byte.
+ *
+ * Quotes as in RFC 4180: a field that starts with '"' ends at the next lone '"', may hold
+ * separators and newlines, and has '""' for one quote. Lines end with LF, CR LF or CR; blank lines,
+ * a byte order mark and a missing last newline are fine. The separator of TSV is the tab. That of
+ * CSV is read off the first line: a comma if it has one outside quotes, else a semicolon, else a
+ * tab, else runs of blanks.
+ *
+ * Is the first row a header? A sample has at most one cell of text, its label, so the first row
+ * holds names when
+ *   - it has no number and at least two cells of text (an empty cell may stand over an index
+ * column), or
+ *   - it has no number, one cell of text, and the second row has a number below that, or
+ *   - a cell says label, class or target, or is the label that the caller named; or says y above a
+ * number. Otherwise it is data: a mixed row is more likely a typing error, and taking it for names
+ * would silently lose a sample. The caller may decide instead. */
+#include "data/reader.h"
+
+#include <string.h>
+#include <strings.h>
+
+enum { MAX_FIELD = 1 << 20 }; /* longer fields are a lost quote, not data */
+
+enum field_state { AT_START, PLAIN, QUOTED, QUOTE_SEEN };
+
+typedef struct csv_parser {
+    rlar_ctx *ctx;
+    rlar_sink *sink;
+    const rlar_read_options *options;
+    bool tab_only;
+
+    /* The first line with anything in it, until it is complete and tells the separator. */
+    char *head;
+    int64_t head_size, head_capacity;
+    bool started, head_quoted, head_text;
+
+    char separator; /* ' ': runs of blanks */
+    enum field_state state;
+    char *field; /* the part of the field that earlier bytes held, or its unquoted text */
+    int64_t field_size, field_capacity;
+    bool quoted;        /* the field has quotes, so it counts even when empty */
+    bool after_cr;      /* a LF directly after belongs to the CR */
+    rlar_place at;      /* line of the current byte, column of the current field */
+    int64_t field_line; /* where the field started */
+
+    /* The first two rows wait for the decision about the header. */
+    int rows_held; /* 0, 1, 2; 3: decided */
+    rlar_texts held[2];
+    int64_t held_line[2];
+    bool in_row;
+    int64_t row_line;
+} csv_parser;
+
+/* ---- The header ---- */
+
+typedef enum cell_kind { CELL_MISSING, CELL_NUMBER, CELL_TEXT } cell_kind;
+
+static cell_kind kind_of(const char *text) {
+    const size_t length = strlen(text);
+    if (rlar__cell_missing(text, length))
+        return CELL_MISSING;
+    return rlar__is_number(text, length) ? CELL_NUMBER : CELL_TEXT;
+}
+
+static bool says(const char *text, const char *word) {
+    text += strspn(text, " \t");
+    const size_t length = strlen(word);
+    return strncasecmp(text, word, length) == 0 &&
+           text[length + strspn(text + length, " \t")] == '\0';
+}
+
+/* Can the cell only be the name of a label column? `below` is NULL where there is no second row. */
+static bool names_label(const csv_parser *p, const char *text, const char *below) {
+    if (says(text, "label") || says(text, "class") || says(text, "target"))
+        return true;
+    const char *wanted = p->options->label;
+    if (wanted && !rlar__is_number(wanted, strlen(wanted)) && strcmp(text, wanted) == 0)
+        return true;
+    return says(text, "y") && below && kind_of(below) == CELL_NUMBER;
+}
+
+static bool first_row_is_header(const csv_parser *p) {
+    const rlar_texts *first = &p->held[0];
+    int64_t numbers = 0, texts = 0, over_number = 0;
+    if (p->options->header != 0)
+        return p->options->header > 0;
+    for (int64_t j = 0; j < first->count; j++) {
+        const char *cell = rlar__texts_at(first, j), *below = rlar__texts_at(&p->held[1], j);
+        const cell_kind kind = kind_of(cell);
+        if (kind == CELL_TEXT && names_label(p, cell, below))
+            return true;
+        numbers += kind == CELL_NUMBER;
+        texts += kind == CELL_TEXT;
+        over_number += kind == CELL_TEXT && below && kind_of(below) == CELL_NUMBER;
+    }
+    return numbers == 0 && (texts >= 2 || over_number == 1);
+}
+
+/* ---- Rows that waited ---- */
+
+static rlar_status announce(csv_parser *p, bool header) {
+    const rlar_texts *first = &p->held[0];
+    const char **names = NULL;
+    if (!header)
+        return rlar__sink_columns(p->sink, first->count, NULL, NULL);
+    RLAR_TRY(rlar__alloc(p->ctx, first->count, sizeof *names, "the column names", &names));
+    for (int64_t j = 0; j < first->count; j++)
+        names[j] = rlar__texts_at(first, j);
+    const rlar_status status = rlar__sink_columns(p->sink, first->count, names, NULL);
+    rlar__free(names);
+    return status;
+}
+
+static rlar_status replay(csv_parser *p, int row) {
+    const rlar_texts *cells = &p->held[row];
+    rlar_place at = {.file = p->at.file, .line = p->held_line[row]};
+    RLAR_TRY(rlar__sink_row(p->sink, &at));
+    for (int64_t j = 0; j < cells->count; j++) {
+        const char *text = rlar__texts_at(cells, j);
+        at.column = j + 1;
+        RLAR_TRY(rlar__sink_cell(p->sink, &at, text, strlen(text)));
+    }
+    at.column = 0;
+    return rlar__sink_row_end(p->sink, &at);
+}
+
+/* Two rows are there, or the file has no more: decide, and hand over what waited. */
+static rlar_status decide(csv_parser *p) {
+    const int rows = p->rows_held;
+    const bool header = first_row_is_header(p);
+    p->rows_held = 3;
+    RLAR_TRY(announce(p, header));
+    for (int row = header; row < rows; row++)
+        RLAR_TRY(replay(p, row));
+    rlar__texts_free(&p->held[0]);
+    rlar__texts_free(&p->held[1]);
+    return RLAR_OK;
+}
+
+/* ---- Fields and rows ---- */
+
+static rlar_status fail_here(csv_parser *p, const char *what) {
+    return rlar__fail_at(p->ctx, RLAR_E_DATA, &p->at, "%s", what);
+}
+
+/* What was kept of the field; there is no buffer before the first byte. */
+static const char *kept(const csv_parser *p) {
+    return p->field ? p->field : "";
+}
+
+static rlar_status keep(csv_parser *p, const char *bytes, size_t size) {
+    if (size == 0)
+        return RLAR_OK;
+    if (p->field_size + (int64_t)size > MAX_FIELD) {
+        p->at.line = p->field_line;
+        return fail_here(p, "the field is longer than 1 MiB; a closing quote may be missing");
+    }
+    RLAR_TRY(rlar__grow(p->ctx, &p->field, &p->field_capacity, p->field_size + (int64_t)size, 1,
+                        "a field"));
+    memcpy(p->field + p->field_size, bytes, size);
+    p->field_size += (int64_t)size;
+    return RLAR_OK;
+}
+
+static rlar_status begin_row(csv_parser *p) {
+    p->in_row = true;
+    p->row_line = p->field_line;
+    if (p->rows_held < 2) {
+        p->held_line[p->rows_held] = p->row_line;
+        return RLAR_OK;
+    }
+    const rlar_place at = {.file = p->at.file, .line = p->row_line};
+    return rlar__sink_row(p->sink, &at);
+}
+
+/* The field is complete: text[0..size), which may lie in the input. */
+static rlar_status end_field(csv_parser *p, const char *text, size_t size) {
+    if (!p->in_row)
+        RLAR_TRY(begin_row(p));
+    /* The line where the row starts, for all its cells: what one looks for in an editor. */
+    const rlar_place at = {.file = p->at.file, .line = p->row_line, .column = p->at.column};
+    if (p->rows_held < 2)
+        RLAR_TRY(rlar__texts_add(p->ctx, &p->held[p->rows_held], text, size));
+    else
+        RLAR_TRY(rlar__sink_cell(p->sink, &at, text, size));
+    p->at.column++;
+    p->field_size = 0;
+    p->quoted = false;
+    p->state = AT_START;
+    return RLAR_OK;
+}
+
+static rlar_status end_row(csv_parser *p) {
+    const rlar_place at = {.file = p->at.file, .line = p->row_line};
+    p->at.column = 1;
+    if (!p->in_row)
+        return RLAR_OK;
+    p->in_row = false;
+    if (p->rows_held >= 2)
+        return rlar__sink_row_end(p->sink, &at);
+    return ++p->rows_held == 2 ? decide(p) : RLAR_OK;
+}
+
+/* A line end, or the end of the file, after text[0..size) of the last field. */
+static rlar_status end_line(csv_parser *p, const char *text, size_t size) {
+    const bool blanks = p->separator == ' ';
+    bool empty = !p->quoted && p->at.column == 1;
+    for (size_t i = 0; empty && i < size; i++)
+        empty = text[i] == ' ' || text[i] == '\t';
+    /* Nothing on the line, or nothing after the last run of blanks: no field. */
+    if (!empty && !(blanks && size == 0 && !p->quoted))
+        RLAR_TRY(end_field(p, text, size));
+    p->field_size = 0;
+    p->state = AT_START;
+    return end_row(p);
+}
+
+static rlar_status newline(csv_parser *p, char c, const char *text, size_t size) {
+    RLAR_TRY(end_line(p, text, size));
+    p->at.line++;
+    p->after_cr = c == '\r';
+    return RLAR_OK;
+}
+
+static bool is_separator(const csv_parser *p, char c) {
+    return c == p->separator || (p->separator == ' ' && c == '\t');
+}
+
+static bool ends_plain(const csv_parser *p, char c) {
+    return c == '\n' || c == '\r' || c == '\0' || is_separator(p, c);
+}
+
+/* The byte c ends a plain field, or follows a closing quote; text is the field. */
+static rlar_status delimiter(csv_parser *p, char c, const char *text, size_t size) {
+    if (c == '\0')
+        return fail_here(p, "a NUL byte; the file is binary or UTF-16, text in UTF-8 is expected");
+    if (c == '\n' || c == '\r')
+        return newline(p, c, text, size);
+    return end_field(p, text, size);
+}
+
+/* From the start of a field or inside a plain one; returns the bytes used. */
+static rlar_status plain(csv_parser *p, const char *bytes, size_t size, size_t *used) {
+    size_t end = 0;
+    while (end < size && !ends_plain(p, bytes[end]))
+        end++;
+    *used = end < size ? end + 1 : end;
+    if (end == size) { /* cut here: the rest comes with the next bytes */
+        p->state = PLAIN;
+        return keep(p, bytes, end);
+    }
+    if (p->field_size == 0 && end <= MAX_FIELD)
+        return delimiter(p, bytes[end], bytes, end);
+    RLAR_TRY(keep(p, bytes, end));
+    return delimiter(p, bytes[end], kept(p), (size_t)p->field_size);
+}
+
+static rlar_status start(csv_parser *p, const char *bytes, size_t size, size_t *used) {
+    const char c = *bytes;
+    p->field_line = p->at.line;
+    *used = 1;
+    if (c == '"') {
+        p->quoted = true;
+        p->state = QUOTED;
+        return RLAR_OK;
+    }
+    /* Blanks before a field are no part of it; in a file of blanks they separate nothing either. */
+    if (c == ' ' || (c == '\t' && p->separator != '\t'))
+        return RLAR_OK;
+    return plain(p, bytes, size, used);
+}
+
+static rlar_status in_quotes(csv_parser *p, const char *bytes, size_t size, size_t *used) {
+    size_t end = 0;
+    while (end < size && bytes[end] != '"') {
+        if (bytes[end] == '\0')
+            return fail_here(p,
+                             "a NUL byte; the file is binary or UTF-16, text in UTF-8 is expected");
+        p->at.line += bytes[end] == '\n';
+        end++;
+    }
+    if (end < size)
+        p->state = QUOTE_SEEN;
+    *used = end < size ? end + 1 : end;
+    return keep(p, bytes, end);
+}
+
+/* After a quote inside quotes: its twin, or the end of the field. */
+static rlar_status after_quote(csv_parser *p, char c) {
+    if (c == '"') {
+        p->state = QUOTED;
+        return keep(p, "\"", 1);
+    }
+    if (ends_plain(p, c))
+        return delimiter(p, c, kept(p), (size_t)p->field_size);
+    if (c == ' ' || c == '\t')
+        return RLAR_OK;
+    char token[RLAR_TOKEN_SIZE];
+    p->at.line = p->field_line;
+    return rlar__fail_at(
+        p->ctx, RLAR_E_DATA, &p->at,
+        "'%s' after the closing quote; expected a separator, or a doubled quote for a quote",
+        rlar__token(&c, 1, token));
+}
+
+static rlar_status feed_fields(csv_parser *p, const char *bytes, size_t size) {
+    while (size > 0) {
+        size_t used = 1;
+        if (p->after_cr && *bytes == '\n') {
+            p->after_cr = false;
+        } else {
+            p->after_cr = false;
+            if (p->state == AT_START)
+                RLAR_TRY(start(p, bytes, size, &used));
+            else if (p->state == PLAIN)
+                RLAR_TRY(plain(p, bytes, size, &used));
+            else if (p->state == QUOTED)
+                RLAR_TRY(in_quotes(p, bytes, size, &used));
+            else
+                RLAR_TRY(after_quote(p, *bytes));
+        }
+        bytes += used;
+        size -= used;
+    }
+    return RLAR_OK;
+}
+
+/* ---- The separator ---- */
+
+/* Which of the candidates stands outside quotes in the first line? */
+static char guess_separator(const char *line, int64_t size) {
+    bool quoted = false, comma = false, semicolon = false, tab = false, blank = false, text = false;
+    for (int64_t i = 0; i < size; i++) {
+        const char c = line[i];
+        quoted ^= c == '"';
+        if (quoted)
+            continue;
+        comma |= c == ',';
+        semicolon |= c == ';';
+        tab |= c == '\t';
+        blank |= c == ' ' && text; /* between words, not before the first */
+        text |= c != ' ' && c != '\r' && c != '\n';
+        if (text && (c == '\r' || c == '\n'))
+            break;
+    }
+    return comma ? ',' : semicolon ? ';' : tab ? '\t' : blank ? ' ' : ',';
+}
+
+static rlar_status begin(csv_parser *p) {
+    const char *bytes = p->head;
+    int64_t size = p->head_size;
+    p->started = true;
+    if (size >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0) {
+        bytes += 3;
+        size -= 3;
+    }
+    p->separator = p->tab_only ? '\t' : guess_separator(bytes, size);
+    return size > 0 ? feed_fields(p, bytes, (size_t)size) : RLAR_OK;
+}
+
+/* Gather the first line; the bytes behind it are left to the caller. */
+static rlar_status gather(csv_parser *p, const char *bytes, size_t size, size_t *used) {
+    size_t end = 0;
+    bool complete = false;
+    while (end < size && !complete) {
+        const char c = bytes[end++];
+        p->head_quoted ^= c == '"';
+        complete = p->head_text && !p->head_quoted && (c == '\n' || c == '\r');
+        p->head_text |= c != ' ' && c != '\t' && c != '\n' && c != '\r';
+    }
+    RLAR_TRY(rlar__grow(p->ctx, &p->head, &p->head_capacity, p->head_size + (int64_t)end, 1,
+                        "the first line"));
+    memcpy(p->head + p->head_size, bytes, end);
+    p->head_size += (int64_t)end;
+    *used = end;
+    return complete ? begin(p) : RLAR_OK;
+}
+
+/* ---- The format ---- */
+
+static rlar_status csv_open(rlar_ctx *ctx, void *state, rlar_sink *sink,
+                            const rlar_read_options *options, const char *file) {
+    csv_parser *p = state;
+    p->ctx = ctx;
+    p->sink = sink;
+    p->options = options;
+    p->at = (rlar_place){.file = file, .line = 1, .column = 1};
+    return RLAR_OK;
+}
+
+static rlar_status tsv_open(rlar_ctx *ctx, void *state, rlar_sink *sink,
+                            const rlar_read_options *options, const char *file) {
+    ((csv_parser *)state)->tab_only = true;
+    return csv_open(ctx, state, sink, options, file);
+}
+
+static rlar_status csv_feed(void *state, const char *bytes, size_t size) {
+    csv_parser *p = state;
+    size_t used = 0;
+    if (!p->started && size > 0)
+        RLAR_TRY(gather(p, bytes, size, &used));
+    return used < size ? feed_fields(p, bytes + used, size - used) : RLAR_OK;
+}
+
+static rlar_status csv_finish(void *state) {
+    csv_parser *p = state;
+    if (!p->started)
+        RLAR_TRY(begin(p));
+    if (p->state == QUOTED) {
+        p->at.line = p->field_line;
+        return fail_here(p, "the quote that opens here is never closed");
+    }
+    RLAR_TRY(end_line(p, kept(p), (size_t)p->field_size));
+    return p->rows_held == 1 ? decide(p) : RLAR_OK;
+}
+
+static void csv_close(void *state) {
+    csv_parser *p = state;
+    rlar__free(p->head);
+    rlar__free(p->field);
+    rlar__texts_free(&p->held[0]);
+    rlar__texts_free(&p->held[1]);
+}
+
+const rlar_format rlar__format_csv = {.name = "csv",
+                                      .extensions = ".csv",
+                                      .state_size = sizeof(csv_parser),
+                                      .open = csv_open,
+                                      .feed = csv_feed,
+                                      .finish = csv_finish,
+                                      .close = csv_close};
+
+const rlar_format rlar__format_tsv = {.name = "tsv",
+                                      .extensions = ".tsv .tab",
+                                      .state_size = sizeof(csv_parser),
+                                      .open = tsv_open,
+                                      .feed = csv_feed,
+                                      .finish = csv_finish,
+                                      .close = csv_close};

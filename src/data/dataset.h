@@ -1,0 +1,25 @@
+/* dataset.h - what is inside an rlar_data. */
+#ifndef RLAR_DATASET_H
+#define RLAR_DATASET_H
+
+#include "core/core.h"
+#include "data/labels.h"
+
+struct rlar_data {
+    rlar_view view;      /* the samples; view.x is own_x for data that were read */
+    double *own_x;       /* d x n, or NULL for a borrowed view */
+    int64_t *label;      /* n class indices (-1: unknown to the model), or NULL: no labels */
+    rlar_texts classes;  /* in order */
+    int64_t *class_size; /* classes.count */
+    rlar_texts features; /* count 0: no names */
+    int64_t first;       /* a block of a stream: number of its first sample, for messages */
+    int64_t missing;     /* cells that were missing when read */
+    char *name, *format;
+};
+
+rlar_status rlar__data_new(rlar_ctx *ctx, const char *name, const char *format, rlar_data **out);
+/* Samples of each class; labels of -1 count nowhere. */
+rlar_status rlar__class_sizes(rlar_ctx *ctx, const int64_t *label, int64_t n, int64_t classes,
+                              int64_t **out);
+
+#endif

@@ -1,0 +1,94 @@
+/* reader.h - how bytes become rows.
+ *
+ * A byte source (source.c: file, pipe, gzip, memory) is pushed in chunks into a parser (one file
+ * per format), which hands finished rows to a sink (table.c), which finds labels, missing values
+ * and names. So files, pipes, gzip and memory are one path, and a stream (stream.c) can stop after
+ * any number of rows.
+ *
+ * Any bytes give a status: never a crash, a hang, or an allocation larger than the bytes present
+ * justify. */
+#ifndef RLAR_READER_H
+#define RLAR_READER_H
+
+#include "core/core.h"
+#include "data/dataset.h"
+
+/* Where a parser is, for error messages: "wine.csv:17:3". */
+typedef struct rlar_place {
+    const char *file;
+    int64_t line, column; /* 1-based; column counts fields in tables; 0: do not print it */
+} rlar_place;
+
+/* rlar__fail() with the place before the text: "wine.csv:17:3: ...". */
+rlar_status rlar__fail_at(rlar_ctx *ctx, rlar_status code, const rlar_place *at, const char *format,
+                          ...) RLAR_PRINTF(4, 5);
+/* A token of a file for a message, NUL-terminated: at most 40 bytes of it, control characters
+ * escaped. Returns buf. */
+enum { RLAR_TOKEN_SIZE = 176 };
+const char *rlar__token(const char *text, size_t length, char buf[RLAR_TOKEN_SIZE]);
+/* Is the cell a missing value: empty, ?, NA or nan, in any case, blanks around it allowed? */
+bool rlar__cell_missing(const char *text, size_t length);
+
+/* What a parser hands over. All calls of one parser come from one thread, in order. A text is valid
+ * during the call. */
+typedef struct rlar_sink rlar_sink;
+
+/* The table has these columns (names NULL: none). Called at most once, before any row, and always
+ * before a row of cells: names of all columns including the label's. nominal[j]: column j holds
+ * names rather than numbers (ARFF); may be NULL. */
+rlar_status rlar__sink_columns(rlar_sink *sink, int64_t count, const char *const *names,
+                               const bool *nominal);
+/* Begin a row; then one call per cell, left to right; then end. A cell is text as it stands in the
+ * file without quotes. The sink decides what is a label, a number, missing (empty, ?, NA, nan) or
+ * an error. */
+rlar_status rlar__sink_row(rlar_sink *sink, const rlar_place *at);
+rlar_status rlar__sink_cell(rlar_sink *sink, const rlar_place *at, const char *text, size_t length);
+rlar_status rlar__sink_row_end(rlar_sink *sink, const rlar_place *at);
+/* Binary formats and LIBSVM: a whole row of numbers (NaN = missing) with its label (NULL: none).
+ * The label rule of tables does not apply to it when label is given; d may grow from row to row
+ * only for LIBSVM (the sink pads with 0). */
+rlar_status rlar__sink_numbers(rlar_sink *sink, const rlar_place *at, int64_t d, const double *x,
+                               const char *label, size_t label_length);
+/* LIBSVM: a sparse row, 0-based increasing indices. */
+rlar_status rlar__sink_sparse(rlar_sink *sink, const rlar_place *at, int64_t count,
+                              const int64_t *index, const double *value, const char *label,
+                              size_t label_length);
+
+/* One format. State is allocated by open and freed by close (also after an error). feed takes any
+ * cut of the bytes. */
+typedef struct rlar_format {
+    const char *name;       /* "csv" */
+    const char *extensions; /* ".csv" or ".svm .libsvm" */
+    size_t state_size;      /* allocated zeroed by the caller, freed by it after close */
+    rlar_status (*open)(rlar_ctx *ctx, void *state, rlar_sink *sink,
+                        const rlar_read_options *options, const char *file);
+    rlar_status (*feed)(void *state, const char *bytes, size_t size);
+    rlar_status (*finish)(void *state);
+    void (*close)(void *state);
+} rlar_format;
+
+extern const rlar_format rlar__format_csv, rlar__format_tsv, rlar__format_libsvm, rlar__format_npy,
+    rlar__format_npz, rlar__format_arff;
+
+/* Folder of images: not a byte stream; pushes its rows into the sink itself. `next` image at a
+ * time. */
+typedef struct rlar_folder rlar_folder;
+rlar_status rlar__folder_open(rlar_ctx *ctx, const char *path, rlar_sink *sink, rlar_folder **out);
+/* One image; *more is false when there is none left. */
+rlar_status rlar__folder_next(rlar_folder *folder, bool *more);
+void rlar__folder_close(rlar_folder *folder);
+
+/* Byte source: a file, "-", or memory, gunzipped on the fly when the bytes start with gzip's magic.
+ */
+typedef struct rlar_source rlar_source;
+rlar_status rlar__source_file(rlar_ctx *ctx, const char *path, rlar_source **out);
+rlar_status rlar__source_memory(rlar_ctx *ctx, const void *bytes, size_t size, const char *name,
+                                rlar_source **out);
+/* The next chunk; *size 0 at the end. The bytes are valid until the next call. */
+rlar_status rlar__source_next(rlar_source *source, const char **bytes, size_t *size);
+/* The first bytes without consuming them (up to 64 KiB), to guess the format. */
+rlar_status rlar__source_peek(rlar_source *source, const char **bytes, size_t *size);
+const char *rlar__source_name(const rlar_source *source); /* "wine.csv.gz", "<stdin>" */
+void rlar__source_close(rlar_source *source);
+
+#endif

@@ -1,0 +1,358 @@
+/* scale.c - the scalings and chains of them.
+ *
+ *   unit     x <- x / ||x||, sample by sample; the zero sample stays zero
+ *   minmax   x_j <- (x_j - min_j) / (max_j - min_j)
+ *   zscore   x_j <- (x_j - mean_j) / sd_j, sd in the population form (divide by n)
+ *
+ * Per-feature steps are kept as shift and factor; a constant feature has factor 0 and becomes 0
+ * whatever is put in. Values up to the largest double and down to subnormals are safe: sums run
+ * over values that were multiplied by a power of two, which is exact. Sums over samples run in
+ * sample order, one feature by one thread, so the bits do not depend on the number of threads. The
+ * results are not checked to be finite. */
+#include "data/scale.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    FEATURES_PER_TASK = 32, /* a task walks all samples, 256 contiguous bytes in each */
+    SAMPLES_PER_TASK = 64,
+    LARGEST_EXPONENT = 1000 /* of a power of two; its inverse is a normal double too */
+};
+
+static const char *const kind_name[] = {"unit", "minmax", "zscore"}; /* by rlar_scale_kind */
+enum { KINDS = sizeof kind_name / sizeof kind_name[0] };
+
+/* ---- The chain as text ---- */
+
+/* The kind of this name, or -1. */
+static int kind_find(const char *text, size_t length) {
+    for (int k = 0; k < KINDS; k++)
+        if (strlen(kind_name[k]) == length && memcmp(kind_name[k], text, length) == 0)
+            return k;
+    return -1;
+}
+
+rlar_status rlar__scaling_parse(rlar_ctx *ctx, const char *text, rlar_scaling *out) {
+    rlar_scaling parsed = {0};
+    if (!text)
+        text = "unit";
+    const bool none = strcmp(text, "none") == 0;
+    for (const char *p = text; !none; p++) {
+        const size_t length = strcspn(p, ",");
+        const int kind = kind_find(p, length);
+        if (kind < 0)
+            return rlar__fail(ctx, RLAR_E_ARG,
+                              "scale \"%.100s\": \"%.*s\" is not a scaling; choose none, or unit, "
+                              "minmax, zscore, or a chain of them such as minmax,unit",
+                              text, length < 40 ? (int)length : 40, p);
+        if (parsed.count == RLAR_SCALE_STEPS)
+            return rlar__fail(ctx, RLAR_E_ARG,
+                              "scale \"%.100s\": more than %d steps; choose at most %d of unit, "
+                              "minmax, zscore",
+                              text, RLAR_SCALE_STEPS, RLAR_SCALE_STEPS);
+        parsed.step[parsed.count++].kind = (rlar_scale_kind)kind;
+        p += length;
+        if (*p == '\0')
+            break;
+    }
+    *out = parsed;
+    return RLAR_OK;
+}
+
+static void text_append(char *buf, size_t size, const char *text) {
+    const size_t used = strlen(buf), more = strlen(text);
+    if (used + more < size)
+        memcpy(buf + used, text, more + 1);
+}
+
+void rlar__scaling_text(const rlar_scaling *scaling, char *buf, size_t size) {
+    if (size == 0)
+        return;
+    buf[0] = '\0';
+    if (scaling->count == 0)
+        text_append(buf, size, "none");
+    for (int s = 0; s < scaling->count; s++) {
+        if (s > 0)
+            text_append(buf, size, ",");
+        text_append(buf, size, kind_name[scaling->step[s].kind]);
+    }
+}
+
+/* ---- One sample ---- */
+
+/* A power of two that brings numbers of size up to `largest` near 1. */
+static double power_for(double largest) {
+    if (!(largest > 0) || !isfinite(largest))
+        return 1;
+    int exponent;
+    (void)frexp(largest, &exponent);
+    if (exponent < -LARGEST_EXPONENT)
+        exponent = -LARGEST_EXPONENT;
+    if (exponent > LARGEST_EXPONENT)
+        exponent = LARGEST_EXPONENT;
+    return ldexp(1, -exponent);
+}
+
+/* The norm itself may overflow or underflow although every quotient is a normal number: both sides
+ * are taken times the same power of two. */
+static void sample_unit(double *x, int64_t d) {
+    double largest = 0;
+    for (int64_t j = 0; j < d; j++)
+        largest = fabs(x[j]) > largest ? fabs(x[j]) : largest;
+    if (largest == 0)
+        return;
+    const double power = power_for(largest);
+    double sum = 0;
+    for (int64_t j = 0; j < d; j++)
+        sum += (x[j] * power) * (x[j] * power);
+    const double norm =
+        sqrt(sum); /* at least 2^-75, the smallest subnormal times 2^1000, so no zero */
+    for (int64_t j = 0; j < d; j++)
+        x[j] = x[j] * power / norm;
+}
+
+/* (x - shift) * factor, in halves where the difference overflows. */
+static double feature_map(double x, double shift, double factor) {
+    if (factor == 0)
+        return 0;
+    const double difference = x - shift;
+    if (isfinite(difference))
+        return difference * factor;
+    return (0.5 * x - 0.5 * shift) * factor * 2;
+}
+
+static void sample_step(const rlar_scale_step *step, double *x, int64_t d) {
+    if (step->kind == RLAR_SCALE_UNIT) {
+        sample_unit(x, d);
+        return;
+    }
+    for (int64_t j = 0; j < d; j++)
+        x[j] = feature_map(x[j], step->shift[j], step->factor[j]);
+}
+
+/* ---- All samples ---- */
+
+typedef struct apply_job {
+    const rlar_scaling *scaling;
+    int first, last; /* steps first .. last-1 */
+    double *x;
+    int64_t n;
+} apply_job;
+
+/* Missing values are filled before the first step, in the units of the raw data. While learning, x
+ * has none: the check costs little beside the step. */
+static rlar_status apply_block(void *arg, int64_t index) {
+    const apply_job *job = arg;
+    const int64_t d = job->scaling->d;
+    const int64_t begin = index * SAMPLES_PER_TASK;
+    const int64_t end = begin + SAMPLES_PER_TASK < job->n ? begin + SAMPLES_PER_TASK : job->n;
+    for (int64_t i = begin; i < end; i++) {
+        double *x = job->x + i * d;
+        for (int64_t j = 0; j < d; j++)
+            if (isnan(x[j]))
+                x[j] = job->scaling->fill[j];
+        for (int s = job->first; s < job->last; s++)
+            sample_step(&job->scaling->step[s], x, d);
+    }
+    return RLAR_OK;
+}
+
+static rlar_status apply_steps(rlar_ctx *ctx, apply_job job) {
+    const int64_t tasks = (job.n + SAMPLES_PER_TASK - 1) / SAMPLES_PER_TASK;
+    return rlar__parallel(ctx, tasks, apply_block, &job);
+}
+
+rlar_status rlar__scaling_apply(rlar_ctx *ctx, const rlar_scaling *scaling, double *x, int64_t n) {
+    return apply_steps(ctx, (apply_job){scaling, 0, scaling->count, x, n});
+}
+
+/* ---- Learning ---- */
+
+typedef struct learn_job {
+    const double *x;
+    int64_t n, d;
+    double *fill;          /* means, or NULL: not wanted */
+    rlar_scale_step *step; /* per-feature step to learn, or NULL */
+} learn_job;
+
+/* What is known of a run of neighbouring features. */
+typedef struct feature_block {
+    double min[FEATURES_PER_TASK], max[FEATURES_PER_TASK];
+    double power[FEATURES_PER_TASK];                             /* see power_for */
+    double mean[FEATURES_PER_TASK], variance[FEATURES_PER_TASK]; /* of the values times power */
+} feature_block;
+
+/* Plain comparisons, so that the compiler can use vector minima; a NaN would be passed over. */
+static void block_range(const learn_job *job, int64_t first, int64_t count, feature_block *b) {
+    memcpy(b->min, job->x + first, (size_t)count * sizeof b->min[0]);
+    memcpy(b->max, job->x + first, (size_t)count * sizeof b->max[0]);
+    for (int64_t i = 1; i < job->n; i++) {
+        const double *x = job->x + i * job->d + first;
+        for (int64_t j = 0; j < count; j++) {
+            b->min[j] = x[j] < b->min[j] ? x[j] : b->min[j];
+            b->max[j] = x[j] > b->max[j] ? x[j] : b->max[j];
+        }
+    }
+    for (int64_t j = 0; j < count; j++)
+        b->power[j] = power_for(fmax(fabs(b->min[j]), fabs(b->max[j])));
+}
+
+/* Two passes: a first mean, then the deviations from it, whose own mean corrects both results. */
+static void block_moments(const learn_job *job, int64_t first, int64_t count, feature_block *b) {
+    double sum[FEATURES_PER_TASK] = {0}, squares[FEATURES_PER_TASK] = {0};
+    const double n = (double)job->n;
+    for (int64_t i = 0; i < job->n; i++)
+        for (int64_t j = 0; j < count; j++)
+            sum[j] += job->x[i * job->d + first + j] * b->power[j];
+    for (int64_t j = 0; j < count; j++) {
+        b->mean[j] = sum[j] / n;
+        sum[j] = 0;
+    }
+    for (int64_t i = 0; i < job->n; i++)
+        for (int64_t j = 0; j < count; j++) {
+            const double deviation = job->x[i * job->d + first + j] * b->power[j] - b->mean[j];
+            sum[j] += deviation;
+            squares[j] += deviation * deviation;
+        }
+    for (int64_t j = 0; j < count; j++) {
+        b->mean[j] += sum[j] / n;
+        b->variance[j] = fmax(0, (squares[j] - sum[j] * (sum[j] / n)) / n);
+    }
+}
+
+/* 1 / range; 0 for a constant feature and for a range so small that its inverse overflows. */
+static double minmax_factor(double min, double max) {
+    if (min == max)
+        return 0;
+    const double range = max - min;
+    const double factor = isfinite(range) ? 1 / range : 0.5 / (0.5 * max - 0.5 * min);
+    return isfinite(factor) ? factor : 0;
+}
+
+/* 1 / sd. A constant feature is told by its range: rounding may leave it a variance. */
+static double zscore_factor(const feature_block *b, int64_t j) {
+    if (b->min[j] == b->max[j])
+        return 0;
+    const double factor = b->power[j] / sqrt(b->variance[j]);
+    return isfinite(factor) ? factor : 0;
+}
+
+/* The mean back in the units of the data; rounding must not carry it beyond them. */
+static double block_mean(const feature_block *b, int64_t j) {
+    return fmin(fmax(b->mean[j] / b->power[j], b->min[j]), b->max[j]);
+}
+
+/* All that is wanted of one run of features. Tasks write disjoint parts of the outputs. */
+static rlar_status learn_block(void *arg, int64_t index) {
+    const learn_job *job = arg;
+    const int64_t first = index * FEATURES_PER_TASK;
+    const int64_t rest = job->d - first;
+    const int64_t count = rest < FEATURES_PER_TASK ? rest : FEATURES_PER_TASK;
+    const bool minmax = job->step && job->step->kind == RLAR_SCALE_MINMAX;
+    feature_block b;
+    block_range(job, first, count, &b);
+    if (!minmax)
+        block_moments(job, first, count, &b);
+    for (int64_t j = 0; j < count; j++) {
+        if (job->fill)
+            job->fill[first + j] = block_mean(&b, j);
+        if (job->step) {
+            job->step->shift[first + j] = minmax ? b.min[j] : block_mean(&b, j);
+            job->step->factor[first + j] =
+                minmax ? minmax_factor(b.min[j], b.max[j]) : zscore_factor(&b, j);
+        }
+    }
+    return RLAR_OK;
+}
+
+static rlar_status learn_features(rlar_ctx *ctx, learn_job job) {
+    const int64_t tasks = (job.d + FEATURES_PER_TASK - 1) / FEATURES_PER_TASK;
+    return rlar__parallel(ctx, tasks, learn_block, &job);
+}
+
+/* Shift and factor for d features. */
+static rlar_status step_alloc(rlar_ctx *ctx, rlar_scale_step *step, int64_t d) {
+    if (step->kind == RLAR_SCALE_UNIT)
+        return RLAR_OK;
+    RLAR_TRY(rlar__calloc(ctx, d, sizeof *step->shift, "the scaling", &step->shift));
+    return rlar__calloc(ctx, d, sizeof *step->factor, "the scaling", &step->factor);
+}
+
+static rlar_status scaling_alloc(rlar_ctx *ctx, rlar_scaling *scaling, int64_t d) {
+    scaling->d = d;
+    RLAR_TRY(rlar__calloc(ctx, d, sizeof *scaling->fill, "the scaling", &scaling->fill));
+    for (int s = 0; s < scaling->count; s++)
+        RLAR_TRY(step_alloc(ctx, &scaling->step[s], d));
+    return RLAR_OK;
+}
+
+/* Each step is learned on what the steps before it made of the samples. */
+static rlar_status learn_chain(rlar_ctx *ctx, rlar_scaling *scaling, double *x, int64_t n) {
+    const int64_t d = scaling->d;
+    RLAR_TRY(learn_features(ctx, (learn_job){.x = x, .n = n, .d = d, .fill = scaling->fill}));
+    for (int s = 0; s < scaling->count; s++) {
+        rlar_scale_step *step = &scaling->step[s];
+        if (step->kind != RLAR_SCALE_UNIT)
+            RLAR_TRY(learn_features(ctx, (learn_job){.x = x, .n = n, .d = d, .step = step}));
+        RLAR_TRY(apply_steps(ctx, (apply_job){scaling, s, s + 1, x, n}));
+    }
+    return RLAR_OK;
+}
+
+/* The arrays of an earlier learning are replaced only on success; the chain stays either way. */
+rlar_status rlar__scaling_learn(rlar_ctx *ctx, rlar_scaling *scaling, double *x, int64_t n,
+                                int64_t d) {
+    if (n < 1 || d < 1)
+        return rlar__fail(ctx, RLAR_E_ARG,
+                          "a scaling cannot be learned from %lld samples of %lld features; give at "
+                          "least one of each",
+                          (long long)n, (long long)d);
+    rlar_scaling fresh = {.count = scaling->count};
+    for (int s = 0; s < fresh.count; s++)
+        fresh.step[s].kind = scaling->step[s].kind;
+    rlar_status status = scaling_alloc(ctx, &fresh, d);
+    if (status >= 0)
+        status = learn_chain(ctx, &fresh, x, n);
+    if (status < 0) {
+        rlar__scaling_free(&fresh);
+        return status;
+    }
+    rlar__scaling_free(scaling);
+    *scaling = fresh;
+    return RLAR_OK;
+}
+
+/* ---- Copies ---- */
+
+/* Also of a scaling that was parsed but not yet learned. */
+rlar_status rlar__scaling_copy(rlar_ctx *ctx, const rlar_scaling *from, rlar_scaling *to) {
+    rlar_scaling copy = {.count = from->count, .d = from->d};
+    const size_t bytes = (size_t)from->d * sizeof(double);
+    for (int s = 0; s < copy.count; s++)
+        copy.step[s].kind = from->step[s].kind;
+    if (from->fill) { /* without it the scaling was parsed but not learned */
+        const rlar_status status = scaling_alloc(ctx, &copy, from->d);
+        if (status < 0) {
+            rlar__scaling_free(&copy);
+            return status;
+        }
+        memcpy(copy.fill, from->fill, bytes);
+        for (int s = 0; s < copy.count; s++)
+            if (copy.step[s].shift) {
+                memcpy(copy.step[s].shift, from->step[s].shift, bytes);
+                memcpy(copy.step[s].factor, from->step[s].factor, bytes);
+            }
+    }
+    *to = copy;
+    return RLAR_OK;
+}
+
+void rlar__scaling_free(rlar_scaling *scaling) {
+    rlar__free(scaling->fill);
+    for (int s = 0; s < scaling->count; s++) {
+        rlar__free(scaling->step[s].shift);
+        rlar__free(scaling->step[s].factor);
+    }
+    *scaling = (rlar_scaling){0};
+}

@@ -1,0 +1,42 @@
+/* scale.h - the scalings: none, unit, minmax, zscore and chains of them. */
+#ifndef RLAR_SCALE_H
+#define RLAR_SCALE_H
+
+#include "core/core.h"
+
+enum { RLAR_SCALE_STEPS = 4 }; /* the longest chain */
+
+typedef enum rlar_scale_kind {
+    RLAR_SCALE_UNIT,
+    RLAR_SCALE_MINMAX,
+    RLAR_SCALE_ZSCORE
+} rlar_scale_kind;
+
+/* One step. Per-feature steps map x_j to (x_j - shift_j) * factor_j; factor 0 for a constant
+ * feature. */
+typedef struct rlar_scale_step {
+    rlar_scale_kind kind;
+    double *shift, *factor; /* d each; NULL for unit */
+} rlar_scale_step;
+
+typedef struct rlar_scaling {
+    int64_t d;
+    int count; /* 0: none */
+    rlar_scale_step step[RLAR_SCALE_STEPS];
+    double *fill; /* d means of the raw training features: what a missing value becomes */
+} rlar_scaling;
+
+/* Parse "minmax,unit" (NULL: "unit") into kinds; nothing is learned or allocated yet. Errors list
+ * the choices. */
+rlar_status rlar__scaling_parse(rlar_ctx *ctx, const char *text, rlar_scaling *out);
+/* The chain as text ("none", "minmax,unit"); buf of at least 64. */
+void rlar__scaling_text(const rlar_scaling *scaling, char *buf, size_t size);
+/* Learn the per-feature steps from the n samples in x (d x n, ld = d) and scale x in place. */
+rlar_status rlar__scaling_learn(rlar_ctx *ctx, rlar_scaling *scaling, double *x, int64_t n,
+                                int64_t d);
+/* Scale n samples in place with what was learned; NaN becomes fill. */
+rlar_status rlar__scaling_apply(rlar_ctx *ctx, const rlar_scaling *scaling, double *x, int64_t n);
+rlar_status rlar__scaling_copy(rlar_ctx *ctx, const rlar_scaling *from, rlar_scaling *to);
+void rlar__scaling_free(rlar_scaling *scaling);
+
+#endif

@@ -1,0 +1,292 @@
+/* source.c - where bytes come from: a file, standard input or memory, unpacked on the way when they
+ * are gzipped.
+ *
+ * Gzip is known by its first two bytes, not by the name. Members may follow one another, as `cat
+ * a.gz b.gz` makes them, and zeros may pad the end, as tapes do; anything else after a member, and
+ * an end inside one, is bad data. zlib takes its memory from the context. */
+#include "data/reader.h"
+#include "data/zlib_memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    CHUNK = 1 << 18, /* large enough that system calls and progress reports cost nothing */
+    PEEK = 1 << 16
+};
+
+struct rlar_source {
+    rlar_ctx *ctx;
+    char *name;
+    int fd;             /* -1: memory */
+    bool own_fd;        /* standard input is not ours to close */
+    const char *memory; /* what is left of it */
+    size_t memory_left;
+    int64_t done, total; /* bytes as stored; total 0: unknown */
+    char *raw;           /* CHUNK bytes, when there is a file */
+    const char *stored;  /* stored bytes not yet handed on */
+    size_t stored_left;
+    bool ended; /* no more stored bytes */
+    bool gzip, in_member;
+    z_stream z;
+    int64_t unpacked;
+    char *plain; /* CHUNK unpacked bytes */
+    char *head;  /* the bytes that were peeked at */
+    size_t head_size;
+    bool peeked;
+};
+
+/* ---- Stored bytes ---- */
+
+static rlar_status io_error(rlar_ctx *ctx, const char *name, const char *what) {
+    return rlar__fail(ctx, RLAR_E_IO, "%s: cannot %s: %s", name, what, strerror(errno));
+}
+
+/* Read up to `size` bytes into buf; 0 at the end. A signal is a chance to cancel. */
+static rlar_status read_some(rlar_source *s, char *buf, size_t size, size_t *got) {
+    for (;;) {
+        const ssize_t n = read(s->fd, buf, size);
+        if (n >= 0) {
+            *got = (size_t)n;
+            return RLAR_OK;
+        }
+        if (errno != EINTR)
+            return io_error(s->ctx, s->name, "read");
+        RLAR_TRY(rlar__poll(s->ctx));
+    }
+}
+
+/* Make stored_left > 0, or ended. */
+static rlar_status refill(rlar_source *s) {
+    if (s->stored_left > 0 || s->ended)
+        return RLAR_OK;
+    if (s->fd < 0) {
+        s->stored = s->memory;
+        s->stored_left = s->memory_left < CHUNK ? s->memory_left : CHUNK;
+        s->memory += s->stored_left;
+        s->memory_left -= s->stored_left;
+    } else {
+        s->stored = s->raw;
+        RLAR_TRY(read_some(s, s->raw, CHUNK, &s->stored_left));
+    }
+    s->ended = s->stored_left == 0;
+    s->done += (int64_t)s->stored_left;
+    return rlar__report(s->ctx, RLAR_EVENT_READ, s->done, s->total, NULL);
+}
+
+/* ---- Gzip ---- */
+
+/* The magic may come in two reads from a pipe, so the first bytes are gathered. */
+static rlar_status detect_gzip(rlar_source *s) {
+    RLAR_TRY(refill(s));
+    while (s->fd >= 0 && s->stored_left == 1) {
+        size_t got = 0;
+        RLAR_TRY(read_some(s, s->raw + 1, CHUNK - 1, &got));
+        if (got == 0)
+            break;
+        s->stored_left += got;
+        s->done += (int64_t)got;
+    }
+    if (s->stored_left < 2 || memcmp(s->stored, "\x1f\x8b", 2) != 0)
+        return RLAR_OK;
+    s->z = rlar__zlib_stream(s->ctx);
+    RLAR_TRY(rlar__alloc(s->ctx, CHUNK, 1, "unpacking", &s->plain));
+    if (inflateInit2(&s->z, MAX_WBITS + 16) != Z_OK) /* + 16: with a gzip header */
+        return rlar__fail(s->ctx, RLAR_E_NOMEM, "%s: no memory for unpacking gzip", s->name);
+    s->gzip = s->in_member = true;
+    return RLAR_OK;
+}
+
+/* A failed allocation comes through zlib as an error of its own. */
+static rlar_status bad_gzip(rlar_source *s, int code) {
+    if (code == Z_MEM_ERROR)
+        return rlar__fail(s->ctx, RLAR_E_NOMEM, "%s: no memory for unpacking gzip", s->name);
+    return rlar__fail(s->ctx, RLAR_E_DATA,
+                      "%s: the gzip data are damaged after %lld unpacked bytes (%s); make or fetch "
+                      "the file again",
+                      s->name, (long long)s->unpacked, s->z.msg ? s->z.msg : "unknown fault");
+}
+
+/* Between members: skip padding, and start the next one if there is one. */
+static rlar_status next_member(rlar_source *s) {
+    while (!s->in_member && !s->ended) {
+        RLAR_TRY(refill(s));
+        while (s->stored_left > 0 && *s->stored == '\0') {
+            s->stored++;
+            s->stored_left--;
+        }
+        if (s->stored_left > 0) {
+            const int code = inflateReset(&s->z);
+            if (code != Z_OK)
+                return bad_gzip(s, code);
+            s->in_member = true;
+        }
+    }
+    return RLAR_OK;
+}
+
+/* One step of unpacking into out[0..room). */
+static rlar_status inflate_some(rlar_source *s, char *out, size_t room, size_t *got) {
+    RLAR_TRY(refill(s));
+    if (s->ended)
+        return rlar__fail(
+            s->ctx, RLAR_E_DATA,
+            "%s: the gzip data end too early, after %lld unpacked bytes: the file is truncated; "
+            "make or fetch it again",
+            s->name, (long long)s->unpacked);
+    s->z.next_in = (Bytef *)(uintptr_t)s->stored;
+    s->z.avail_in = (uInt)s->stored_left;
+    s->z.next_out = (Bytef *)out;
+    s->z.avail_out = (uInt)room;
+    const int code = inflate(&s->z, Z_NO_FLUSH);
+    s->stored += s->stored_left - s->z.avail_in;
+    s->stored_left = s->z.avail_in;
+    *got = room - s->z.avail_out;
+    s->unpacked += (int64_t)*got;
+    if (code == Z_STREAM_END)
+        s->in_member = false;
+    else if (code != Z_OK && code != Z_BUF_ERROR)
+        return bad_gzip(s, code);
+    return RLAR_OK;
+}
+
+/* The next unpacked bytes; *size 0 only at the end. */
+static rlar_status unpack(rlar_source *s, size_t *size) {
+    size_t got = 0;
+    while (got == 0) {
+        RLAR_TRY(next_member(s));
+        if (!s->in_member)
+            break;
+        RLAR_TRY(inflate_some(s, s->plain, CHUNK, &got));
+    }
+    *size = got;
+    return RLAR_OK;
+}
+
+/* ---- The interface ---- */
+
+static rlar_status source_new(rlar_ctx *ctx, const char *name, rlar_source **out) {
+    rlar_source *s = NULL;
+    RLAR_TRY(rlar__calloc(ctx, 1, sizeof *s, "a source of bytes", &s));
+    s->ctx = ctx;
+    s->fd = -1;
+    const rlar_status status = rlar__strdup(ctx, name, &s->name);
+    if (status < 0)
+        rlar__source_close(s);
+    else
+        *out = s;
+    return status;
+}
+
+/* Folders are refused here: opening one succeeds, and only reading it would fail. */
+static rlar_status open_file(rlar_source *s, const char *path) {
+    struct stat info;
+    if (strcmp(path, "-") == 0) {
+        s->fd = STDIN_FILENO;
+    } else {
+        while ((s->fd = open(path, O_RDONLY | O_CLOEXEC)) < 0) {
+            if (errno != EINTR)
+                return io_error(s->ctx, s->name, "open");
+            RLAR_TRY(rlar__poll(s->ctx));
+        }
+        s->own_fd = true;
+    }
+    if (fstat(s->fd, &info) != 0)
+        return io_error(s->ctx, s->name, "look at the file");
+    if (S_ISDIR(info.st_mode))
+        return rlar__fail(s->ctx, RLAR_E_IO,
+                          "%s: cannot read: %s; a folder can only be read as images", s->name,
+                          strerror(EISDIR));
+    s->total = S_ISREG(info.st_mode) ? (int64_t)info.st_size : 0;
+    RLAR_TRY(rlar__alloc(s->ctx, CHUNK, 1, "reading", &s->raw));
+    return detect_gzip(s);
+}
+
+rlar_status rlar__source_file(rlar_ctx *ctx, const char *path, rlar_source **out) {
+    rlar_source *s = NULL;
+    RLAR_TRY(source_new(ctx, strcmp(path, "-") == 0 ? "<stdin>" : path, &s));
+    const rlar_status status = open_file(s, path);
+    if (status < 0)
+        rlar__source_close(s);
+    else
+        *out = s;
+    return status;
+}
+
+rlar_status rlar__source_memory(rlar_ctx *ctx, const void *bytes, size_t size, const char *name,
+                                rlar_source **out) {
+    rlar_source *s = NULL;
+    RLAR_TRY(source_new(ctx, name, &s));
+    s->memory = bytes;
+    s->memory_left = size;
+    s->total = (int64_t)size;
+    const rlar_status status = detect_gzip(s);
+    if (status < 0)
+        rlar__source_close(s);
+    else
+        *out = s;
+    return status;
+}
+
+/* Plain bytes are handed on where they were read to; nothing is copied. */
+static rlar_status next_chunk(rlar_source *s, const char **bytes, size_t *size) {
+    if (s->gzip) {
+        *bytes = s->plain;
+        return unpack(s, size);
+    }
+    RLAR_TRY(refill(s));
+    *bytes = s->stored;
+    *size = s->stored_left;
+    s->stored_left = 0;
+    return RLAR_OK;
+}
+
+rlar_status rlar__source_next(rlar_source *s, const char **bytes, size_t *size) {
+    if (s->peeked && s->head_size > 0) {
+        *bytes = s->head;
+        *size = s->head_size;
+        s->head_size = 0;
+        return RLAR_OK;
+    }
+    return next_chunk(s, bytes, size);
+}
+
+rlar_status rlar__source_peek(rlar_source *s, const char **bytes, size_t *size) {
+    int64_t capacity = 0;
+    while (!s->peeked && s->head_size < PEEK) {
+        const char *chunk;
+        size_t got;
+        RLAR_TRY(next_chunk(s, &chunk, &got));
+        if (got == 0)
+            break;
+        RLAR_TRY(rlar__grow(s->ctx, &s->head, &capacity, (int64_t)(s->head_size + got), 1,
+                            "the start of the file"));
+        memcpy(s->head + s->head_size, chunk, got);
+        s->head_size += got;
+    }
+    s->peeked = true;
+    *bytes = s->head;
+    *size = s->head_size < PEEK ? s->head_size : PEEK;
+    return RLAR_OK;
+}
+
+const char *rlar__source_name(const rlar_source *source) {
+    return source->name;
+}
+
+void rlar__source_close(rlar_source *s) {
+    if (!s)
+        return;
+    if (s->gzip)
+        inflateEnd(&s->z);
+    if (s->own_fd)
+        close(s->fd);
+    rlar__free(s->raw);
+    rlar__free(s->plain);
+    rlar__free(s->head);
+    rlar__free(s->name);
+    rlar__free(s);
+}

@@ -1,0 +1,383 @@
+/* stream.c - read a file whole or block by block, and walk through data that are in memory.
+ *
+ * A stream joins a source of bytes, the parser of a format and a sink. Reading whole is pumping
+ * until the end and then taking everything out of the sink; reading in blocks is pumping until
+ * enough rows are there. A folder of images takes the place of source and parser. */
+#include "data/guess.h"
+#include "data/table.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+struct rlar_stream {
+    rlar_ctx *ctx;
+    rlar_status failed; /* the error that ended the stream, or 0 */
+    rlar_data block;    /* what is handed out; borrows all its parts */
+
+    /* A file. */
+    rlar_read_options options;
+    char *path, *label; /* copies: the caller's texts may be gone when the first row comes */
+    rlar_source *source;
+    const rlar_format *format;
+    void *state;
+    bool state_open;
+    rlar_folder *folder;
+    rlar_sink *sink;
+    rlar_label_list labels;
+    bool ended;
+
+    /* Data in memory. */
+    const rlar_data *data;
+    int64_t at;
+    int64_t *remap; /* class of the data -> class of the model; NULL: the data's own */
+    rlar_texts model_classes;
+    int64_t *block_label, block_label_capacity;
+    int64_t *class_size;
+};
+
+/* ---- Options ---- */
+
+static rlar_status check_format_name(rlar_ctx *ctx, const char *format) {
+    if (!format || rlar__format_known(format))
+        return RLAR_OK;
+    if (strcmp(format, "mat") == 0)
+        return rlar__fail(ctx, RLAR_E_UNSUPPORTED,
+                          "format mat: the rlar command reads MATLAB files, the library does not");
+    return rlar__fail(ctx, RLAR_E_ARG,
+                      "format '%.40s' is unknown; use csv, tsv, libsvm, npy, npz, arff or images",
+                      format);
+}
+
+/* Copy the options, which an older or newer caller may have made shorter or longer, and refuse what
+ * makes no sense before any file is touched. */
+static rlar_status check_options(rlar_ctx *ctx, const rlar_read_options *given, bool whole,
+                                 rlar_read_options *out) {
+    rlar_read_options o = RLAR_INIT(rlar_read_options);
+    if (given && given->size < sizeof given->size)
+        return rlar__fail(ctx, RLAR_E_ARG,
+                          "read options: size is %zu; set it to sizeof(rlar_read_options)",
+                          given->size);
+    if (given)
+        memcpy(&o, given, given->size < sizeof o ? given->size : sizeof o);
+    RLAR_TRY(check_format_name(ctx, o.format));
+    if (o.header < -1 || o.header > 1)
+        return rlar__fail(ctx, RLAR_E_ARG,
+                          "read options: header is %d; use 1 (yes), -1 (no) or 0 (guess)",
+                          o.header);
+    if ((int)o.missing < RLAR_MISSING_ERROR || o.missing > RLAR_MISSING_KEEP)
+        return rlar__fail(ctx, RLAR_E_ARG,
+                          "read options: missing is %d; use an rlar_missing, 0 to 3",
+                          (int)o.missing);
+    if (o.features < 0 || (o.model && o.features > 0 && o.features != rlar_model_dims(o.model)))
+        return rlar__fail(
+            ctx, RLAR_E_ARG,
+            "read options: features is %lld; leave it 0, or set the number expected%s",
+            (long long)o.features, o.model ? ", which is the model's" : "");
+    if (o.labels_file && o.label && strcmp(o.label, "none") != 0)
+        return rlar__fail(
+            ctx, RLAR_E_ARG,
+            "read options: the label column '%.40s' and the labels file %s exclude each other",
+            o.label, o.labels_file);
+    if (!whole && o.missing == RLAR_MISSING_MEAN && !o.model)
+        return rlar__fail(
+            ctx, RLAR_E_ARG,
+            "read options: a stream does not know the means of its columns; use drop or keep, "
+            "or read the file whole");
+    if (o.labels_file)
+        o.label = NULL;
+    *out = o;
+    return RLAR_OK;
+}
+
+/* ---- Open and close ---- */
+
+void rlar_stream_free(rlar_stream *s) {
+    if (!s)
+        return;
+    if (s->state_open)
+        s->format->close(s->state);
+    rlar__free(s->state);
+    rlar__folder_close(s->folder);
+    rlar__sink_free(s->sink);
+    rlar__source_close(s->source);
+    rlar__label_list_free(&s->labels);
+    rlar__free(s->path);
+    rlar__free(s->label);
+    rlar__free(s->remap);
+    rlar__texts_free(&s->model_classes);
+    rlar__free(s->block_label);
+    rlar__free(s->class_size);
+    rlar__free(s->block.name);
+    rlar__free(s->block.format);
+    rlar__free(s);
+}
+
+/* Name and format of the data. */
+static rlar_status describe(rlar_stream *s, const char *format) {
+    RLAR_TRY(rlar__base_name(s->ctx, s->path, &s->block.name));
+    return rlar__strdup(s->ctx, format, &s->block.format);
+}
+
+static rlar_status open_folder(rlar_stream *s) {
+    RLAR_TRY(describe(s, "images"));
+    return rlar__folder_open(s->ctx, s->path, s->sink, &s->folder);
+}
+
+static rlar_status open_bytes(rlar_stream *s) {
+    RLAR_TRY(rlar__format_choose(s->ctx, s->path, s->options.format, s->source, &s->format));
+    RLAR_TRY(describe(s, s->format->name));
+    RLAR_TRY(rlar__calloc(s->ctx, 1, s->format->state_size, "a reader", &s->state));
+    s->state_open = true;
+    return s->format->open(s->ctx, s->state, s->sink, &s->options, rlar__source_name(s->source));
+}
+
+static bool is_folder(const char *path) {
+    struct stat info;
+    return strcmp(path, "-") != 0 && stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+/* The data file first: when both files are wrong, it is the one to hear about. Labels come before
+ * the sink, since rows are given theirs as they arrive, and dropped rows take theirs with them. */
+static rlar_status open_parts(rlar_stream *s, const char *path, bool whole) {
+    rlar_read_options *o = &s->options;
+    RLAR_TRY(rlar__strdup(s->ctx, path, &s->path));
+    if (o->label) {
+        RLAR_TRY(rlar__strdup(s->ctx, o->label, &s->label));
+        o->label = s->label;
+    }
+    const bool images = o->format ? strcmp(o->format, "images") == 0 : is_folder(path);
+    if (!images)
+        RLAR_TRY(rlar__source_file(s->ctx, path, &s->source));
+    if (o->labels_file)
+        RLAR_TRY(rlar__label_list_read(s->ctx, o->labels_file, &s->labels));
+    const rlar_sink_setup setup = {.file = images ? s->path : rlar__source_name(s->source),
+                                   .options = o,
+                                   .whole = whole,
+                                   .labels = o->labels_file ? &s->labels : NULL};
+    RLAR_TRY(rlar__sink_new(s->ctx, &setup, &s->sink));
+    RLAR_TRY(images ? open_folder(s) : open_bytes(s));
+    o->format = o->labels_file = NULL; /* the caller's texts are not needed any more */
+    return RLAR_OK;
+}
+
+static rlar_status open_file(rlar_ctx *ctx, const char *path, const rlar_read_options *options,
+                             bool whole, rlar_stream **out) {
+    rlar_read_options checked;
+    rlar_stream *s = NULL;
+    rlar__begin(ctx);
+    RLAR_TRY(check_options(ctx, options, whole, &checked));
+    RLAR_TRY(rlar__calloc(ctx, 1, sizeof *s, "a stream", &s));
+    s->ctx = ctx;
+    s->options = checked;
+    const rlar_status status = open_parts(s, path, whole);
+    if (status < 0)
+        rlar_stream_free(s);
+    else
+        *out = s;
+    return status;
+}
+
+/* ---- Pumping ---- */
+
+/* One chunk of bytes, or one image, into the sink. */
+static rlar_status pump(rlar_stream *s) {
+    const char *bytes;
+    size_t size = 0;
+    bool more = true;
+    if (s->folder) {
+        RLAR_TRY(rlar__folder_next(s->folder, &more));
+    } else {
+        RLAR_TRY(rlar__source_next(s->source, &bytes, &size));
+        s->sink->bytes += (int64_t)size;
+        more = size > 0;
+        RLAR_TRY(more ? s->format->feed(s->state, bytes, size) : s->format->finish(s->state));
+    }
+    if (more)
+        return rlar__poll(s->ctx);
+    s->ended = true;
+    return rlar__sink_finish(s->sink);
+}
+
+/* Whole or nothing: the data exist only after the last row, the counts and the classes are right.
+ */
+rlar_status rlar_data_read(rlar_ctx *ctx, const char *path, const rlar_read_options *options,
+                           rlar_data **out) {
+    rlar_stream *s = NULL;
+    rlar_data *data = NULL;
+    if (!ctx || !path || !out)
+        return rlar__fail(ctx, RLAR_E_ARG, "rlar_data_read: ctx, path and out must not be NULL");
+    RLAR_TRY(open_file(ctx, path, options, true, &s));
+    rlar_status status = RLAR_OK;
+    while (status >= 0 && !s->ended)
+        status = pump(s);
+    if (status >= 0)
+        status = rlar__data_new(ctx, s->block.name, s->block.format, &data);
+    if (status >= 0)
+        status = rlar__sink_take(s->sink, data);
+    if (status >= 0)
+        *out = data;
+    else
+        rlar_data_free(data);
+    rlar_stream_free(s);
+    return status;
+}
+
+rlar_status rlar_stream_open(rlar_ctx *ctx, const char *path, const rlar_read_options *options,
+                             rlar_stream **out) {
+    if (!ctx || !path || !out)
+        return rlar__fail(ctx, RLAR_E_ARG, "rlar_stream_open: ctx, path and out must not be NULL");
+    return open_file(ctx, path, options, false, out);
+}
+
+/* Rows beyond max stay in the sink for the next call; none are ready while missing values are only
+ * counted. */
+static rlar_status next_of_file(rlar_stream *s, int64_t max, bool *any) {
+    rlar__sink_recycle(s->sink);
+    while (!s->ended && rlar__sink_ready(s->sink) < max)
+        RLAR_TRY(pump(s));
+    *any = rlar__sink_ready(s->sink) > 0;
+    return *any ? rlar__sink_block(s->sink, max, &s->block) : RLAR_OK;
+}
+
+/* ---- Data in memory ---- */
+
+/* A view cannot be reordered without a copy, so names must match place by place. */
+static rlar_status same_features(rlar_ctx *ctx, const rlar_data *data, const rlar_model *model) {
+    const int64_t d = rlar_model_dims(model);
+    if (data->view.d != d)
+        return rlar__fail(
+            ctx, RLAR_E_MODEL,
+            "data '%s': %lld features, but the model has %lld; give the features that the model "
+            "was trained with",
+            data->name, (long long)data->view.d, (long long)d);
+    if (data->features.count == 0 || !rlar_model_feature(model, 0))
+        return RLAR_OK;
+    for (int64_t j = 0; j < d; j++) {
+        const char *have = rlar__texts_at(&data->features, j), *want = rlar_model_feature(model, j);
+        char a[RLAR_TOKEN_SIZE], b[RLAR_TOKEN_SIZE];
+        if (strcmp(have, want) != 0)
+            return rlar__fail(
+                ctx, RLAR_E_MODEL,
+                "data '%s': feature %lld is '%s', but the model has '%s' there; read the data with "
+                "the model to find columns by name",
+                data->name, (long long)j + 1, rlar__token(have, strlen(have), a),
+                rlar__token(want, strlen(want), b));
+    }
+    return RLAR_OK;
+}
+
+/* The data's classes are few, their samples many: look up once per class. */
+static rlar_status map_classes(rlar_stream *s, const rlar_model *model) {
+    rlar_class_index index = {0};
+    rlar_status status = RLAR_OK;
+    const int64_t known = rlar_model_classes(model), own = s->data->classes.count;
+    for (int64_t r = 0; r < known && status >= 0; r++) {
+        const char *name = rlar_model_class(model, r);
+        status = rlar__texts_add(s->ctx, &s->model_classes, name, strlen(name));
+    }
+    if (status >= 0)
+        status = rlar__class_index_build(s->ctx, &s->model_classes, &index);
+    if (status >= 0)
+        status = rlar__alloc(s->ctx, own, sizeof *s->remap, "the classes", &s->remap);
+    for (int64_t r = 0; r < own && status >= 0; r++) {
+        const char *name = rlar__texts_at(&s->data->classes, r);
+        s->remap[r] = rlar__class_index_find(&index, name, strlen(name));
+    }
+    rlar__class_index_free(&index);
+    return status;
+}
+
+rlar_status rlar_stream_data(rlar_ctx *ctx, const rlar_data *data, const rlar_model *model,
+                             rlar_stream **out) {
+    rlar_stream *s = NULL;
+    if (!ctx || !data || !out)
+        return rlar__fail(ctx, RLAR_E_ARG, "rlar_stream_data: ctx, data and out must not be NULL");
+    rlar__begin(ctx);
+    if (model)
+        RLAR_TRY(same_features(ctx, data, model));
+    RLAR_TRY(rlar__calloc(ctx, 1, sizeof *s, "a stream", &s));
+    s->ctx = ctx;
+    s->data = data;
+    rlar_status status = rlar__strdup(ctx, data->name, &s->block.name);
+    if (status >= 0)
+        status = rlar__strdup(ctx, data->format, &s->block.format);
+    if (status >= 0 && model && data->label)
+        status = map_classes(s, model);
+    if (status < 0)
+        rlar_stream_free(s);
+    else
+        *out = s;
+    return status;
+}
+
+/* The view of rows at..at+n of the data. CSR keeps its absolute row starts: only indptr moves. */
+static rlar_view part_of(const rlar_view *whole, int64_t at, int64_t n) {
+    rlar_view view = *whole;
+    view.n = n;
+    if (view.type == RLAR_F64)
+        view.x = (const double *)view.x + at * view.stride;
+    else if (view.type == RLAR_F32)
+        view.x = (const float *)view.x + at * view.stride;
+    else
+        view.indptr += at;
+    if (view.weights)
+        view.weights += at;
+    return view;
+}
+
+/* Labels are copied even without a model, so that a block never depends on how it was mapped. */
+static rlar_status block_labels(rlar_stream *s, int64_t n) {
+    const rlar_texts *classes = s->remap ? &s->model_classes : &s->data->classes;
+    RLAR_TRY(rlar__grow(s->ctx, &s->block_label, &s->block_label_capacity, n,
+                        sizeof *s->block_label, "the labels"));
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t own = s->data->label[s->at + i];
+        s->block_label[i] = s->remap && own >= 0 ? s->remap[own] : own;
+    }
+    rlar__free(s->class_size);
+    s->class_size = NULL;
+    RLAR_TRY(rlar__class_sizes(s->ctx, s->block_label, n, classes->count, &s->class_size));
+    s->block.label = s->block_label;
+    s->block.class_size = s->class_size;
+    s->block.classes = *classes;
+    return RLAR_OK;
+}
+
+static rlar_status next_of_data(rlar_stream *s, int64_t max, bool *any) {
+    const int64_t left = s->data->view.n - s->at, n = left < max ? left : max;
+    *any = n > 0;
+    if (n == 0)
+        return RLAR_OK;
+    s->block.view = part_of(&s->data->view, s->at, n);
+    s->block.features = s->data->features;
+    s->block.missing = s->data->missing;
+    s->block.first = s->data->first + s->at;
+    if (s->data->label)
+        RLAR_TRY(block_labels(s, n));
+    s->at += n;
+    return rlar__poll(s->ctx);
+}
+
+/* ---- The next block ---- */
+
+rlar_status rlar_stream_next(rlar_stream *s, int64_t max_samples, const rlar_data **out) {
+    bool any = false;
+    if (!s || !out)
+        return RLAR_E_ARG;
+    rlar__begin(s->ctx);
+    if (max_samples < 1)
+        return rlar__fail(s->ctx, RLAR_E_ARG,
+                          "rlar_stream_next: max_samples is %lld; at least 1 is needed",
+                          (long long)max_samples);
+    if (s->failed < 0)
+        return rlar__fail(s->ctx, s->failed, "the stream of '%s' has ended with an error before",
+                          s->block.name);
+    const rlar_status status =
+        s->data ? next_of_data(s, max_samples, &any) : next_of_file(s, max_samples, &any);
+    if (status < 0) {
+        s->failed = status;
+        return status;
+    }
+    *out = any ? &s->block : NULL;
+    return RLAR_OK;
+}

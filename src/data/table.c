@@ -1,0 +1,475 @@
+/* table.c - the sink: rows in.
+ *
+ * A parser pushes rows, as cells of text, as numbers or as sparse numbers; this file finds the
+ * label, reads the numbers, and decides about missing values (place.c says what is missing):
+ *   error   rows go on being read, without being kept, so that the message can count all of them
+ *   drop    the row is not kept
+ *   keep    NaN is kept
+ *   mean    NaN is kept and filled in at the end (table_end.c)
+ * Faults of a row are reported when it ends: that a cell is no number matters less than that the
+ * row has a cell too few.
+ */
+#include "data/table.h"
+
+#include <math.h>
+#include <string.h>
+#include <strings.h>
+
+/* ---- Life ---- */
+
+/* The names are copied: a stream hands them out with its blocks. */
+static rlar_status index_model_classes(rlar_sink *s) {
+    const rlar_model *model = s->rule.model;
+    const int64_t c = rlar_model_classes(model);
+    for (int64_t r = 0; r < c; r++) {
+        const char *name = rlar_model_class(model, r);
+        RLAR_TRY(rlar__texts_add(s->ctx, &s->model_classes, name, strlen(name)));
+    }
+    return rlar__class_index_build(s->ctx, &s->model_classes, &s->model_index);
+}
+
+rlar_status rlar__sink_new(rlar_ctx *ctx, const rlar_sink_setup *setup, rlar_sink **out) {
+    const rlar_read_options *o = setup->options;
+    rlar_sink *s = NULL;
+    RLAR_TRY(rlar__calloc(ctx, 1, sizeof *s, "a table", &s));
+    s->ctx = ctx;
+    s->rule = (rlar_column_rule){.file = setup->file,
+                                 .label = o->label,
+                                 .label_elsewhere = setup->labels != NULL,
+                                 .label_only = setup->label_only,
+                                 .features = o->model ? rlar_model_dims(o->model) : o->features,
+                                 .model = o->model};
+    s->whole = setup->whole;
+    s->labels = setup->labels;
+    s->no_labels = o->label && strcmp(o->label, "none") == 0;
+    /* With a model, the mean that counts is that of the training data: prediction fills it in. */
+    s->missing_rule = o->model && o->missing == RLAR_MISSING_MEAN ? RLAR_MISSING_KEEP : o->missing;
+    const rlar_status status = o->model ? index_model_classes(s) : RLAR_OK;
+    if (status < 0)
+        rlar__sink_free(s);
+    else
+        *out = s;
+    return status;
+}
+
+void rlar__sink_free(rlar_sink *s) {
+    if (!s)
+        return;
+    rlar__columns_free(&s->columns);
+    rlar__free(s->x);
+    rlar__free(s->label);
+    rlar__free(s->sparse_end);
+    rlar__free(s->sparse_index);
+    rlar__free(s->sparse_value);
+    rlar__intern_free(&s->raw);
+    rlar__free(s->raw_class);
+    rlar__class_index_free(&s->model_index);
+    rlar__intern_free(&s->canonical);
+    rlar__texts_free(&s->model_classes);
+    rlar__free(s->class_size);
+    rlar__free(s->label_text);
+    rlar__free(s);
+}
+
+/* ---- Columns ---- */
+
+/* Said where the name stands, not after the fit, when the model cannot be written. */
+static rlar_status check_name(rlar_sink *s, const rlar_place *at, const char *what,
+                              const char *text, size_t length) {
+    const char *fault = rlar__name_fault(text, length);
+    char token[RLAR_TOKEN_SIZE];
+    return !fault ? RLAR_OK
+                  : rlar__fail_at(s->ctx, RLAR_E_DATA, at, "the %s '%s' %s", what,
+                                  rlar__token(text, length, token), fault);
+}
+
+rlar_status rlar__sink_columns(rlar_sink *s, int64_t count, const char *const *names,
+                               const bool *nominal) {
+    rlar_columns *c = &s->columns;
+    if (count < 1)
+        return rlar__fail(s->ctx, RLAR_E_DATA, "%s: the table has no columns", s->rule.file);
+    c->count = count;
+    for (int64_t j = 0; names && j < count; j++) {
+        const char *name = names[j] ? names[j] + strspn(names[j], " \t") : "";
+        size_t length = strlen(name);
+        while (length > 0 && (name[length - 1] == ' ' || name[length - 1] == '\t'))
+            length--;
+        char stand_in[RLAR_NUMBER_SIZE + 8] = "column";
+        if (length ==
+            0) { /* the index column that spreadsheets and data frames write has no name */
+            length = 6 + (size_t)rlar__format_double((double)(j + 1), stand_in + 6);
+            name = stand_in;
+        }
+        const rlar_place at = {.file = s->rule.file, .line = 1, .column = j + 1};
+        RLAR_TRY(check_name(s, &at, "column name", name, length));
+        RLAR_TRY(rlar__texts_add(s->ctx, &c->names, name, length));
+    }
+    if (nominal) {
+        RLAR_TRY(rlar__alloc(s->ctx, count, sizeof *c->nominal, "the column types", &c->nominal));
+        memcpy(c->nominal, nominal, (size_t)count * sizeof *nominal);
+    }
+    return RLAR_OK;
+}
+
+/* The first row decides: dense or sparse, its labels from a column or from the parser. */
+static rlar_status settle(rlar_sink *s, int64_t count, bool own_label, bool sparse) {
+    s->typed = true;
+    s->sparse = sparse;
+    if (own_label)
+        s->rule.label_elsewhere = true;
+    if (sparse) {
+        if (s->rule.features == 0 && !s->whole)
+            return rlar__fail(
+                s->ctx, RLAR_E_ARG,
+                "%s: a sparse file tells its number of features only at its end; read it "
+                "whole, or set the number of features",
+                s->rule.file);
+        s->columns.label = -1;
+        s->columns.d = s->rule.features;
+    } else {
+        s->columns.count = count;
+        RLAR_TRY(rlar__columns_settle(s->ctx, &s->rule, &s->columns));
+    }
+    s->labelled = !s->no_labels && (s->labels || own_label || s->columns.label >= 0);
+    return RLAR_OK;
+}
+
+/* ---- Labels ---- */
+
+/* The class of a label text: of the model; by appearance in a stream; else sorted out at the end.
+ */
+static rlar_status class_of(rlar_sink *s, const rlar_place *at, const char *text, size_t length,
+                            int64_t *out) {
+    const int64_t known = s->raw.texts.count;
+    int64_t raw, class_index;
+    RLAR_TRY(rlar__intern(s->ctx, &s->raw, text, length, &raw));
+    if (raw < known) {
+        *out = s->raw_class[raw];
+        return RLAR_OK;
+    }
+    rlar_place where = *at;
+    where.column = s->columns.label + 1;
+    RLAR_TRY(check_name(s, &where, "class name", text, length));
+    RLAR_TRY(rlar__grow(s->ctx, &s->raw_class, &s->raw_capacity, raw + 1, sizeof *s->raw_class,
+                        "the classes"));
+    if (s->rule.model) {
+        class_index = rlar__class_index_find(&s->model_index, text, length);
+    } else if (s->whole) {
+        class_index = raw;
+    } else {
+        char buf[RLAR_NUMBER_SIZE];
+        const int canonical = rlar__label_canonical(text, length, buf);
+        RLAR_TRY(rlar__intern(s->ctx, &s->canonical, canonical < 0 ? text : buf,
+                              canonical < 0 ? length : (size_t)canonical, &class_index));
+    }
+    *out = s->raw_class[raw] = class_index;
+    return RLAR_OK;
+}
+
+/* Keep the label of the row until the row is known to be kept: a dropped row makes no class. */
+static rlar_status hold_label(rlar_sink *s, const char *text, size_t length) {
+    while (length > 0 && (*text == ' ' || *text == '\t')) {
+        text++;
+        length--;
+    }
+    while (length > 0 && (text[length - 1] == ' ' || text[length - 1] == '\t'))
+        length--;
+    s->label_missing = rlar__cell_missing(text, length);
+    RLAR_TRY(rlar__grow(s->ctx, &s->label_text, &s->label_text_capacity, (int64_t)length + 1, 1,
+                        "a label"));
+    memcpy(s->label_text, text, length);
+    s->label_length = length;
+    return RLAR_OK;
+}
+
+/* As text, so that 1 in an array and "1" in a table are one class. */
+static rlar_status hold_number_label(rlar_sink *s, double value) {
+    char buf[RLAR_NUMBER_SIZE];
+    const int length = rlar__format_double(value, buf);
+    return hold_label(s, buf, (size_t)length);
+}
+
+/* The label of this row from the file of labels. Past its end a whole read goes on, to compare the
+ * counts. */
+static rlar_status hold_listed_label(rlar_sink *s) {
+    const rlar_label_list *list = s->labels;
+    if (s->rows > list->count && !s->whole)
+        return rlar__fail(
+            s->ctx, RLAR_E_DATA,
+            "%s: only %lld labels, but %s has more samples; one label per sample is needed",
+            list->file, (long long)list->count, s->rule.file);
+    const char *text =
+        s->rows > list->count ? "" : rlar__texts_at(&list->texts.texts, list->index[s->rows - 1]);
+    return hold_label(s, text, strlen(text));
+}
+
+/* ---- The end of a row ---- */
+
+/* The place is kept, not the text: the message has to wait for the count. */
+static void count_missing(rlar_sink *s, const rlar_place *at) {
+    if (s->missing == 0) {
+        s->missing_at = *at;
+        s->missing_at.column = s->row_missing_column;
+    }
+    s->missing += s->row_missing;
+}
+
+/* A row without a label can be predicted, or dropped, but not learned from. */
+static rlar_status unlabelled(rlar_sink *s, const rlar_place *at, bool *keep) {
+    rlar_place where = *at;
+    where.column = s->columns.label + 1;
+    *keep = s->rule.model != NULL;
+    if (*keep || s->missing_rule == RLAR_MISSING_DROP || (s->labels && s->rows > s->labels->count))
+        return RLAR_OK;
+    return rlar__fail_at(
+        s->ctx, RLAR_E_DATA, &where,
+        "the label is missing; every sample needs one (--missing drop leaves such samples out)");
+}
+
+/* Is the finished row kept? */
+static rlar_status judge_row(rlar_sink *s, const rlar_place *at, bool *keep) {
+    *keep = true;
+    if (s->row_missing > 0) {
+        count_missing(s, at);
+        *keep = s->missing_rule == RLAR_MISSING_MEAN || s->missing_rule == RLAR_MISSING_KEEP;
+    }
+    if (s->missing > 0 && s->missing_rule == RLAR_MISSING_ERROR)
+        *keep = false; /* only counting from here on */
+    if (*keep && s->labelled && s->label_missing)
+        RLAR_TRY(unlabelled(s, at, keep));
+    if (!*keep)
+        s->dropped++;
+    return RLAR_OK;
+}
+
+static rlar_status end_row(rlar_sink *s, const rlar_place *at) {
+    bool keep;
+    s->rows++;
+    if (s->labels)
+        RLAR_TRY(hold_listed_label(s));
+    RLAR_TRY(judge_row(s, at, &keep));
+    if (!keep)
+        return RLAR_OK;
+    if (s->labelled) {
+        RLAR_TRY(rlar__grow(s->ctx, &s->label, &s->label_capacity, s->n + 1, sizeof *s->label,
+                            "the labels"));
+        s->label[s->n] = -1;
+        if (!s->label_missing)
+            RLAR_TRY(class_of(s, at, s->label_text, s->label_length, &s->label[s->n]));
+    }
+    s->n++;
+    return RLAR_OK;
+}
+
+/* Room for one more dense row, which the caller fills: x + n d. */
+static rlar_status begin_row(rlar_sink *s) {
+    const int64_t d = s->columns.d;
+    s->cell = s->row_missing = s->row_missing_column = 0;
+    s->bad = NULL;
+    s->label_missing = false;
+    s->label_length = 0;
+    int64_t need;
+    if (__builtin_mul_overflow(s->n + 1, d, &need))
+        return rlar__fail(s->ctx, RLAR_E_TOO_LARGE,
+                          "%s: %lld samples of %lld features do not fit 64 bits", s->rule.file,
+                          (long long)s->n + 1, (long long)d);
+    return rlar__grow(s->ctx, &s->x, &s->x_capacity, need, sizeof *s->x, "the samples");
+}
+
+static void note_missing(rlar_sink *s, int64_t column) {
+    if (s->row_missing++ == 0)
+        s->row_missing_column = column;
+}
+
+static rlar_status ragged(rlar_sink *s, const rlar_place *at, int64_t found) {
+    rlar_place where = *at;
+    where.column = 0;
+    return rlar__fail_at(
+        s->ctx, RLAR_E_DATA, &where,
+        "the row has %lld cells, but the table has %lld columns; check the separator and "
+        "the quotes",
+        (long long)found, (long long)s->columns.count);
+}
+
+/* ---- Rows of cells ---- */
+
+rlar_status rlar__sink_row(rlar_sink *s, const rlar_place *at) {
+    if (s->columns.count == 0)
+        return rlar__fail_at(s->ctx, RLAR_E_INTERNAL, at, "a row before its columns; report this");
+    if (!s->typed)
+        RLAR_TRY(settle(s, s->columns.count, false, false));
+    return begin_row(s);
+}
+
+static bool is_infinity(const char *text, size_t length) {
+    const size_t sign = length > 0 && (*text == '+' || *text == '-');
+    return (length - sign == 3 && strncasecmp(text + sign, "inf", 3) == 0) ||
+           (length - sign == 8 && strncasecmp(text + sign, "infinity", 8) == 0);
+}
+
+/* Remember the first bad cell and say what is most likely wrong with it. */
+static void note_bad(rlar_sink *s, const rlar_place *at, const char *text, size_t length) {
+    if (s->bad)
+        return;
+    const int64_t column = s->cell - 1;
+    if (is_infinity(text, length))
+        s->bad = "is not finite; values must be finite, or missing";
+    else if (rlar__is_number(text, length))
+        s->bad = "is larger than the largest double, 1.8e308; rescale the column";
+    else if (s->columns.nominal && s->columns.nominal[column])
+        s->bad = "is a name, but features must be numeric; encode the column as numbers, or choose "
+                 "it as the label";
+    else if (memchr(text, ',', length))
+        s->bad = "is not a number; write the decimal point as '.'";
+    else
+        s->bad = "is not a number; expected a number or a missing value (empty, ?, NA, nan)";
+    s->bad_at = *at;
+    rlar__token(text, length, s->bad_token);
+}
+
+rlar_status rlar__sink_cell(rlar_sink *s, const rlar_place *at, const char *text, size_t length) {
+    const int64_t column = s->cell++;
+    if (column >= s->columns.count)
+        return RLAR_OK; /* counted, and reported at the end of the row */
+    if (column == s->columns.label)
+        return hold_label(s, text, length);
+    const int64_t j = s->columns.target[column];
+    if (j < 0)
+        return RLAR_OK;
+    double *x = &s->x[s->n * s->columns.d + j];
+    if (rlar__parse_double(text, length, x))
+        return RLAR_OK;
+    *x = NAN;
+    if (rlar__cell_missing(text, length))
+        note_missing(s, column + 1);
+    else
+        note_bad(s, at, text, length);
+    return RLAR_OK;
+}
+
+rlar_status rlar__sink_row_end(rlar_sink *s, const rlar_place *at) {
+    if (s->cell != s->columns.count)
+        return ragged(s, at, s->cell);
+    if (!s->bad)
+        return end_row(s, at);
+    const char *name = rlar__texts_at(&s->columns.names, s->bad_at.column - 1);
+    char token[RLAR_TOKEN_SIZE];
+    return rlar__fail_at(
+        s->ctx, RLAR_E_DATA, &s->bad_at, "'%s'%s%s%s %s", s->bad_token, name ? " in column '" : "",
+        name ? rlar__token(name, strlen(name), token) : "", name ? "'" : "", s->bad);
+}
+
+/* ---- Rows of numbers ---- */
+
+/* One value of a row of numbers, to where its column belongs. */
+static rlar_status put_number(rlar_sink *s, const rlar_place *at, int64_t column, double value,
+                              double *row) {
+    const int64_t j = s->columns.target[column];
+    if (column == s->columns.label)
+        RLAR_TRY(hold_number_label(s, value));
+    if (j < 0)
+        return RLAR_OK;
+    if (isinf(value)) {
+        rlar_place where = *at;
+        where.column = column + 1;
+        return rlar__fail_at(s->ctx, RLAR_E_DATA, &where,
+                             "'%s' is not finite; values must be finite, or NaN for missing",
+                             value < 0 ? "-inf" : "inf");
+    }
+    if (isnan(value))
+        note_missing(s, column + 1);
+    row[j] = value;
+    return RLAR_OK;
+}
+
+/* The label that a parser gave, or its absence: the same in every row. */
+static rlar_status check_given_label(rlar_sink *s, const rlar_place *at, const char *label,
+                                     size_t length) {
+    if (label)
+        return hold_label(s, label, length);
+    s->label_missing = true;
+    if (s->labelled && !s->labels && s->columns.label < 0 && !s->rule.model)
+        return rlar__fail_at(s->ctx, RLAR_E_DATA, at,
+                             "the row has no label, but rows before it have one");
+    return RLAR_OK;
+}
+
+rlar_status rlar__sink_numbers(rlar_sink *s, const rlar_place *at, int64_t d, const double *x,
+                               const char *label, size_t label_length) {
+    if (!s->typed)
+        RLAR_TRY(settle(s, d, label != NULL, false));
+    if (d != s->columns.count)
+        return ragged(s, at, d);
+    RLAR_TRY(begin_row(s));
+    RLAR_TRY(check_given_label(s, at, label, label_length));
+    double *row = s->x + s->n * s->columns.d;
+    for (int64_t column = 0; column < d; column++)
+        RLAR_TRY(put_number(s, at, column, x[column], row));
+    return end_row(s, at);
+}
+
+/* ---- Sparse rows ---- */
+
+/* Indices increase, so the last one is the width of the row. */
+static rlar_status check_sparse(rlar_sink *s, const rlar_place *at, int64_t count,
+                                const int64_t *index, const double *value) {
+    const int64_t width = count > 0 ? index[count - 1] + 1 : 0;
+    if (s->rule.features > 0 && width > s->rule.features)
+        return rlar__fail_at(s->ctx, s->rule.model ? RLAR_E_MODEL : RLAR_E_DATA, at,
+                             "index %lld is beyond the %lld features %s", (long long)width,
+                             (long long)s->rule.features,
+                             s->rule.model ? "of the model" : "expected");
+    for (int64_t e = 0; e < count; e++) {
+        if (isinf(value[e]))
+            return rlar__fail_at(s->ctx, RLAR_E_DATA, at, "the value of index %lld is not finite",
+                                 (long long)index[e] + 1);
+        if (isnan(value[e]))
+            note_missing(s, 0);
+    }
+    if (width > s->sparse_d) {
+        s->sparse_d = width;
+        s->sparse_at = *at;
+    }
+    return RLAR_OK;
+}
+
+/* The width is known only at the end of the file: keep what stands there, not what it may become.
+ */
+static rlar_status keep_sparse(rlar_sink *s, int64_t count, const int64_t *index,
+                               const double *value) {
+    const int64_t start = s->n == 0 ? 0 : s->sparse_end[s->n - 1];
+    RLAR_TRY(rlar__grow(s->ctx, &s->sparse_end, &s->sparse_end_capacity, s->n + 1,
+                        sizeof *s->sparse_end, "the sparse rows"));
+    RLAR_TRY(rlar__grow(s->ctx, &s->sparse_index, &s->sparse_index_capacity, start + count,
+                        sizeof *s->sparse_index, "the sparse rows"));
+    RLAR_TRY(rlar__grow(s->ctx, &s->sparse_value, &s->sparse_value_capacity, start + count,
+                        sizeof *s->sparse_value, "the sparse rows"));
+    if (count > 0) {
+        memcpy(s->sparse_index + start, index, (size_t)count * sizeof *index);
+        memcpy(s->sparse_value + start, value, (size_t)count * sizeof *value);
+    }
+    s->sparse_end[s->n] = start + count;
+    return RLAR_OK;
+}
+
+rlar_status rlar__sink_sparse(rlar_sink *s, const rlar_place *at, int64_t count,
+                              const int64_t *index, const double *value, const char *label,
+                              size_t label_length) {
+    if (!s->typed)
+        RLAR_TRY(settle(s, 0, label != NULL, true));
+    const int64_t d = s->columns.d;
+    if (d > 0 && s->whole)
+        RLAR_TRY(rlar__sink_dense_allowed(s, at, s->n + 1, d));
+    RLAR_TRY(begin_row(s));
+    RLAR_TRY(check_given_label(s, at, label, label_length));
+    RLAR_TRY(check_sparse(s, at, count, index, value));
+    if (d == 0) {
+        RLAR_TRY(keep_sparse(s, count, index, value));
+    } else {
+        double *row = s->x + s->n * d;
+        memset(row, 0, (size_t)d * sizeof *row);
+        for (int64_t e = 0; e < count; e++)
+            row[index[e]] = value[e];
+    }
+    return end_row(s, at);
+}

@@ -1,0 +1,122 @@
+/* table.h - inside the sink: which column is what, the rows collected so far, and how they leave.
+ */
+#ifndef RLAR_TABLE_H
+#define RLAR_TABLE_H
+
+#include "data/reader.h"
+
+/* ---- Columns (columns.c) ---- */
+
+/* What the caller wants of the columns. */
+typedef struct rlar_column_rule {
+    const char *file;
+    const char *label;       /* rlar_read_options.label */
+    bool label_elsewhere;    /* the labels come with the rows or from a file of their own */
+    bool label_only;         /* the table is a list of labels: one column, no features */
+    int64_t features;        /* so many are expected; 0: any number */
+    const rlar_model *model; /* or NULL */
+} rlar_column_rule;
+
+typedef struct rlar_columns {
+    int64_t count;       /* in the file; 0: not known yet */
+    rlar_texts names;    /* of all columns, or none */
+    bool *nominal;       /* per column, or NULL */
+    bool settled;        /* the following are filled */
+    int64_t label;       /* this column is the label; -1: none is */
+    int64_t d;           /* features */
+    int64_t *target;     /* per column: its feature, or -1: the label, or ignored */
+    rlar_texts features; /* names of the d features, or none */
+} rlar_columns;
+
+/* Find the label and the features among the columns. */
+rlar_status rlar__columns_settle(rlar_ctx *ctx, const rlar_column_rule *rule,
+                                 rlar_columns *columns);
+void rlar__columns_free(rlar_columns *columns);
+
+/* ---- Labels in a file of their own (labels_file.c) ---- */
+
+typedef struct rlar_label_list {
+    rlar_intern texts;
+    int64_t *index; /* into texts, one per sample */
+    int64_t count;
+    char *file;
+} rlar_label_list;
+rlar_status rlar__label_list_read(rlar_ctx *ctx, const char *path, rlar_label_list *out);
+void rlar__label_list_free(rlar_label_list *list);
+
+/* ---- The sink (table.c: rows in; table_end.c: data out) ---- */
+
+struct rlar_sink {
+    rlar_ctx *ctx;
+    rlar_column_rule rule;
+    rlar_missing missing_rule;
+    bool whole;     /* all rows are kept until the end; else blocks leave on the way */
+    bool no_labels; /* label "none" */
+    const rlar_label_list *labels; /* or NULL; borrowed */
+    rlar_columns columns;
+    int64_t bytes; /* of the file, unpacked, so far: what memory they justify */
+
+    /* Rows that are complete. Sparse rows are kept as such until their width is known. */
+    int64_t n, first; /* rows first..n-1 have not been handed out */
+    double *x;        /* n x d */
+    int64_t x_capacity;
+    int64_t *label; /* n */
+    int64_t label_capacity;
+    bool labelled, sparse, typed;             /* typed: the first row told the two others */
+    int64_t *sparse_end, sparse_end_capacity; /* n: one past the row's last value */
+    int64_t *sparse_index, sparse_index_capacity;
+    double *sparse_value;
+    int64_t sparse_value_capacity;
+    int64_t sparse_d;     /* largest index + 1, */
+    rlar_place sparse_at; /* and where it stands */
+    int64_t handed;       /* rows that left in earlier blocks */
+
+    /* Classes: texts as they stand in the file, and the class of each. */
+    rlar_intern raw;
+    int64_t *raw_class;
+    int64_t raw_capacity;
+    rlar_class_index model_index;
+    rlar_intern canonical; /* streams without a model: by appearance */
+    rlar_texts model_classes;
+    int64_t *class_size; /* of the block that was handed out last */
+
+    /* The row under construction. */
+    int64_t cell, row_missing, row_missing_column;
+    char *label_text;
+    int64_t label_text_capacity;
+    size_t label_length;
+    bool label_missing;
+    const char *bad; /* what is wrong with its first bad cell, or NULL */
+    rlar_place bad_at;
+    char bad_token[RLAR_TOKEN_SIZE];
+
+    /* Over all rows. */
+    int64_t rows, dropped, missing;
+    rlar_place missing_at;
+};
+
+typedef struct rlar_sink_setup {
+    const char *file;                 /* for messages; borrowed */
+    const rlar_read_options *options; /* borrowed while the sink lives: its texts */
+    bool whole, label_only;
+    const rlar_label_list *labels;
+} rlar_sink_setup;
+
+rlar_status rlar__sink_new(rlar_ctx *ctx, const rlar_sink_setup *setup, rlar_sink **out);
+void rlar__sink_free(rlar_sink *sink);
+/* The last row was pushed: missing values, counts that differ, no rows at all. */
+rlar_status rlar__sink_finish(rlar_sink *sink);
+/* Rows that can be handed out; none while missing values are only counted. */
+int64_t rlar__sink_ready(const rlar_sink *sink);
+/* Hand out up to max rows as a data set that borrows the sink's arrays until the next row is
+ * pushed. */
+rlar_status rlar__sink_block(rlar_sink *sink, int64_t max, rlar_data *block);
+/* Forget the rows that were handed out. */
+void rlar__sink_recycle(rlar_sink *sink);
+/* Hand over all rows: the data owns them. */
+rlar_status rlar__sink_take(rlar_sink *sink, rlar_data *data);
+/* Refuse a dense table that the bytes read do not justify; `at` is where its width comes from. */
+rlar_status rlar__sink_dense_allowed(const rlar_sink *sink, const rlar_place *at, int64_t n,
+                                     int64_t d);
+
+#endif

@@ -1,0 +1,31 @@
+/* classify.h - classifiers on the embedded samples. */
+#ifndef RLAR_CLASSIFY_H
+#define RLAR_CLASSIFY_H
+
+#include "core/core.h"
+
+typedef enum rlar_classifier {
+    RLAR_CLASSIFY_1NN,
+    RLAR_CLASSIFY_KNN,
+    RLAR_CLASSIFY_CENTROID,
+    RLAR_CLASSIFY_ARGMAX
+} rlar_classifier;
+
+/* "1nn", "knn", "centroid", "argmax"; NULL: 1nn. Errors list the choices. */
+rlar_status rlar__classifier_parse(rlar_ctx *ctx, const char *text, rlar_classifier *out);
+
+/* The references: p x n embedded training samples and their classes. */
+typedef struct rlar_references {
+    int64_t p, n, c;
+    const double *z;
+    const int32_t *z_class;
+} rlar_references;
+
+/* Classify m samples q (p x m, one column each). classes[m]; scores (c x m) or NULL. Ties go to the
+ * lower reference index (1nn), the lower class index (others). Same bits for any number of threads
+ * and any blocking. */
+rlar_status rlar__classify(rlar_ctx *ctx, rlar_classifier kind, int64_t neighbours,
+                           const rlar_references *refs, const double *q, int64_t m,
+                           int64_t *classes, double *scores);
+
+#endif

@@ -1,0 +1,276 @@
+/* split.c - repeated splits into training and test parts.
+ *
+ * A generator is seeded from (seed, data id, rule, trial), so any trial can be made again alone and
+ * every method sees the same ones. Class by class in label order the samples are shuffled
+ * (Fisher-Yates, unbiased); then
+ *
+ *   per class   the first u train, the rest test
+ *   fraction    the first floor(fraction * size), at least 1 and at most size - 1, train
+ *   folds       samples are dealt to the folds in turn, going on where the class before stopped, so
+ * that the folds differ by at most one sample in all and in each class
+ *
+ * A class that is too small is an error, never a silent truncation. */
+#include "eval/split.h"
+
+#include "data/dataset.h"
+
+#include <string.h>
+
+/* Separates the generator of the inner folds from that of the outer splits. */
+static const uint64_t INNER = 0x696e6e6572u;
+
+/* ---- What is split ---- */
+
+rlar_status rlar__labels_of(rlar_ctx *ctx, const rlar_data *data, rlar_labels *out) {
+    if (data->label == NULL || data->classes.count < 1)
+        return rlar__fail(
+            ctx, RLAR_E_DATA,
+            "%s: the samples have no labels, which an evaluation needs; name the label "
+            "column",
+            data->name ? data->name : "data");
+    for (int64_t i = 0; i < data->view.n; i++)
+        if (data->label[i] < 0 || data->label[i] >= data->classes.count)
+            return rlar__fail(ctx, RLAR_E_DATA,
+                              "%s: sample %lld has no known class; read the data without a model",
+                              data->name ? data->name : "data", (long long)i + 1);
+    *out = (rlar_labels){.n = data->view.n,
+                         .d = data->view.d,
+                         .c = data->classes.count,
+                         .label = data->label,
+                         .class_size = data->class_size,
+                         .classes = &data->classes};
+    return RLAR_OK;
+}
+
+/* FNV-1a over the eight bytes of a word, lowest first. */
+static uint64_t hash_word(uint64_t hash, uint64_t word) {
+    for (int i = 0; i < 8; i++, word >>= 8)
+        hash = (hash ^ (word & 255)) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+/* The labels and sizes, not the values: the splits of a data set do not change when it is read from
+ * another file, scaled, or converted. */
+uint64_t rlar__data_id(const rlar_labels *labels) {
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    hash = hash_word(hash, (uint64_t)labels->n);
+    hash = hash_word(hash, (uint64_t)labels->d);
+    hash = hash_word(hash, (uint64_t)labels->c);
+    for (int64_t i = 0; i < labels->n; i++)
+        hash = hash_word(hash, (uint64_t)labels->label[i]);
+    return hash;
+}
+
+/* ---- Can it be split? ---- */
+
+static rlar_status too_small(rlar_ctx *ctx, const rlar_labels *labels, int64_t class,
+                             int64_t train) {
+    return rlar__fail(
+        ctx, RLAR_E_DATA,
+        "class \"%.60s\" has %lld samples, but %lld for training and at least one for "
+        "the test are wanted; use fewer training samples or leave the class out",
+        rlar__texts_at(labels->classes, class), (long long)labels->class_size[class],
+        (long long)train);
+}
+
+/* Written as a subtraction, because train + 1 may not fit. */
+static rlar_status check_classes(rlar_ctx *ctx, const rlar_labels *labels, int64_t train) {
+    for (int64_t i = 0; i < labels->c; i++)
+        if (labels->class_size[i] - 1 < train)
+            return too_small(ctx, labels, i, train);
+    return RLAR_OK;
+}
+
+/* Small classes are legal here: leave-one-out is n folds. */
+static rlar_status check_folds(rlar_ctx *ctx, const rlar_labels *labels, int64_t folds) {
+    if (folds < 2 || folds > labels->n)
+        return rlar__fail(ctx, RLAR_E_ARG, "folds is %lld; choose 2 to %lld, the number of samples",
+                          (long long)folds, (long long)labels->n);
+    int64_t small = 0, smallest = 0;
+    for (int64_t i = 0; i < labels->c; i++) {
+        small += labels->class_size[i] < folds;
+        smallest = labels->class_size[i] < labels->class_size[smallest] ? i : smallest;
+    }
+    if (small > 0)
+        rlar__log(ctx, RLAR_OK,
+                  "%lld of %lld classes have fewer samples than the %lld folds (\"%.60s\": %lld); "
+                  "some folds do not test them",
+                  (long long)small, (long long)labels->c, (long long)folds,
+                  rlar__texts_at(labels->classes, smallest),
+                  (long long)labels->class_size[smallest]);
+    return RLAR_OK;
+}
+
+rlar_status rlar__split_check(rlar_ctx *ctx, const rlar_labels *labels,
+                              const rlar_split_rule *rule) {
+    switch (rule->kind) {
+    case RLAR_SPLIT_PER_CLASS:
+        if (rule->per_class < 1)
+            return rlar__fail(ctx, RLAR_E_ARG, "per_class is %lld; choose at least 1",
+                              (long long)rule->per_class);
+        return check_classes(ctx, labels, rule->per_class);
+    case RLAR_SPLIT_FRACTION:
+        if (!(rule->fraction > 0 && rule->fraction < 1))
+            return rlar__fail(ctx, RLAR_E_ARG, "fraction is %g; choose more than 0 and less than 1",
+                              rule->fraction);
+        return check_classes(ctx, labels, 1);
+    case RLAR_SPLIT_FOLDS:
+        return check_folds(ctx, labels, rule->folds);
+    }
+    return rlar__fail(ctx, RLAR_E_ARG, "split %d is unknown; choose per class, fraction or folds",
+                      (int)rule->kind);
+}
+
+/* ---- Splitting ---- */
+
+void rlar__part_free(rlar_part *part) {
+    rlar__free(part->train);
+    rlar__free(part->test);
+    *part = (rlar_part){0};
+}
+
+/* Each part may be nearly all samples. */
+static rlar_status part_alloc(rlar_ctx *ctx, int64_t n, rlar_part *out) {
+    *out = (rlar_part){0};
+    rlar_status status = rlar__alloc(ctx, n, sizeof *out->train, "the training part", &out->train);
+    if (status >= 0)
+        status = rlar__alloc(ctx, n, sizeof *out->test, "the test part", &out->test);
+    if (status < 0)
+        rlar__part_free(out);
+    return status;
+}
+
+/* The samples of `rows` (NULL: all n) by class, in the order given; class i is first[i] ..
+ * first[i+1]-1. `first` has c + 2 places: the extra one turns counts into starts without a second
+ * array. */
+static void group_by_class(const rlar_labels *labels, const int64_t *rows, int64_t n,
+                           int64_t *grouped, int64_t *first) {
+    memset(first, 0, (size_t)(labels->c + 2) * sizeof *first);
+    for (int64_t i = 0; i < n; i++)
+        first[labels->label[rows ? rows[i] : i] + 2]++;
+    for (int64_t i = 2; i <= labels->c + 1; i++)
+        first[i] += first[i - 1];
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t row = rows ? rows[i] : i;
+        grouped[first[labels->label[row] + 1]++] = row;
+    }
+}
+
+/* Fisher-Yates from the end; the order of draws is part of the promise that splits can be repeated.
+ */
+static void shuffle(rlar_rng *rng, int64_t *items, int64_t count) {
+    for (int64_t i = count - 1; i > 0; i--) {
+        const int64_t j = (int64_t)rlar__rng_below(rng, (uint64_t)i + 1);
+        const int64_t kept = items[i];
+        items[i] = items[j];
+        items[j] = kept;
+    }
+}
+
+static void put_train(rlar_part *part, int64_t row) {
+    part->train[part->n_train++] = row;
+}
+
+static void put_test(rlar_part *part, int64_t row) {
+    part->test[part->n_test++] = row;
+}
+
+/* How one class of `size` samples is shared out when the rule is not folds. */
+static int64_t train_count(const rlar_split_rule *rule, int64_t size) {
+    if (rule->kind == RLAR_SPLIT_PER_CLASS)
+        return rule->per_class < size ? rule->per_class : size;
+    /* 0.29 * 100 is a little below 29 in binary; what was meant is the decimal fraction. */
+    const int64_t share = (int64_t)(rule->fraction * (double)size + 1e-9);
+    return share < 1 ? 1 : share > size - 1 ? size - 1 : share;
+}
+
+/* Shuffle every class and deal it out. `dealt` counts samples over all classes. */
+static void deal(const rlar_labels *labels, const rlar_split_rule *rule, int64_t fold,
+                 rlar_rng *rng, int64_t *grouped, const int64_t *first, rlar_part *out) {
+    int64_t dealt = 0;
+    for (int64_t i = 0; i < labels->c; i++) {
+        int64_t *items = grouped + first[i];
+        const int64_t size = first[i + 1] - first[i];
+        shuffle(rng, items, size);
+        for (int64_t j = 0; j < size; j++, dealt++) {
+            const bool train = rule->kind == RLAR_SPLIT_FOLDS ? dealt % rule->folds != fold
+                                                              : j < train_count(rule, size);
+            (train ? put_train : put_test)(out, items[j]);
+        }
+    }
+}
+
+/* The common part of outer and inner splits. */
+static rlar_status split_rows(rlar_ctx *ctx, const rlar_labels *labels, const int64_t *rows,
+                              int64_t n, const rlar_split_rule *rule, int64_t fold, rlar_rng rng,
+                              rlar_part *out) {
+    int64_t *grouped = NULL, *first = NULL;
+    rlar_part part = {0};
+    rlar_status status = rlar__alloc(ctx, n, sizeof *grouped, "the samples by class", &grouped);
+    if (status >= 0)
+        status =
+            rlar__alloc(ctx, labels->c + 2, sizeof *first, "the starts of the classes", &first);
+    if (status >= 0)
+        status = part_alloc(ctx, n, &part);
+    if (status >= 0) {
+        group_by_class(labels, rows, n, grouped, first);
+        deal(labels, rule, fold, &rng, grouped, first, &part);
+        *out = part;
+    }
+    rlar__free(grouped);
+    rlar__free(first);
+    return status;
+}
+
+/* The word that stands for the rule in the seed: u, the number of folds, or the bits of the
+ * fraction. */
+static uint64_t rule_word(const rlar_split_rule *rule) {
+    uint64_t word;
+    if (rule->kind == RLAR_SPLIT_FRACTION)
+        memcpy(&word, &rule->fraction, sizeof word);
+    else
+        word = (uint64_t)(rule->kind == RLAR_SPLIT_FOLDS ? rule->folds : rule->per_class);
+    return word;
+}
+
+rlar_status rlar__split_make(rlar_ctx *ctx, const rlar_labels *labels, uint64_t data_id,
+                             const rlar_split_rule *rule, int64_t trial, rlar_part *out) {
+    const bool folds = rule->kind == RLAR_SPLIT_FOLDS;
+    const int64_t repetition = folds ? trial / rule->folds : trial;
+    const uint64_t words[] = {rule->seed, data_id, rule_word(rule), (uint64_t)repetition};
+    return split_rows(ctx, labels, NULL, labels->n, rule, folds ? trial % rule->folds : 0,
+                      rlar__rng_seed(words, 4), out);
+}
+
+/* ---- Folds inside a training part ---- */
+
+rlar_status rlar__inner_folds(rlar_ctx *ctx, const rlar_labels *labels, const rlar_part *outer,
+                              int64_t wanted, int64_t *folds) {
+    int64_t *size;
+    int64_t smallest = -1;
+    RLAR_TRY(rlar__calloc(ctx, labels->c, sizeof *size, "the class sizes", &size));
+    for (int64_t i = 0; i < outer->n_train; i++)
+        size[labels->label[outer->train[i]]]++;
+    for (int64_t i = 0; i < labels->c; i++)
+        if (size[i] > 0 && (smallest < 0 || size[i] < size[smallest]))
+            smallest = i;
+    const int64_t least = smallest < 0 ? 0 : size[smallest];
+    rlar__free(size);
+    if (least < 2)
+        return rlar__fail(ctx, RLAR_E_DATA,
+                          "tuning by cross-validation needs 2 training samples per class, class "
+                          "\"%.60s\" has %lld; train on more samples or do not tune",
+                          smallest < 0 ? "" : rlar__texts_at(labels->classes, smallest),
+                          (long long)least);
+    *folds = wanted < least ? wanted : least;
+    return RLAR_OK;
+}
+
+rlar_status rlar__inner_make(rlar_ctx *ctx, const rlar_labels *labels, uint64_t data_id,
+                             const rlar_split_rule *rule, int64_t trial, const rlar_part *outer,
+                             int64_t folds, int64_t fold, rlar_part *out) {
+    const uint64_t words[] = {rule->seed, data_id, rule_word(rule), (uint64_t)trial, INNER};
+    const rlar_split_rule inner = {.kind = RLAR_SPLIT_FOLDS, .folds = folds, .seed = rule->seed};
+    return split_rows(ctx, labels, outer->train, outer->n_train, &inner, fold,
+                      rlar__rng_seed(words, 5), out);
+}

@@ -1,0 +1,298 @@
+/* test_classify.c - the classifiers against a naive double loop, with ties and near ties, whatever
+ * the threads and the cut of the queries. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "eval/classify.h"
+#include "linalg/linalg.h"
+
+enum { MOST_K = 9 };
+
+typedef struct problem {
+    int64_t p, n, c, m;
+    double *z, *q;
+    int32_t *z_class;
+} problem;
+
+static rlar_ctx *new_ctx(int threads) {
+    rlar_ctx_options o = RLAR_INIT(rlar_ctx_options);
+    rlar_ctx *ctx = NULL;
+    o.threads = threads;
+    assert_int_equal(rlar_ctx_new(&o, &ctx), RLAR_OK);
+    assert_int_equal(rlar__blas_open(ctx), RLAR_OK);
+    return ctx;
+}
+
+static double uniform(rlar_rng *rng) {
+    return (double)(rlar__rng_next(rng) >> 11) / 9007199254740992.0 - 0.5;
+}
+
+/* Values on a coarse lattice make exact ties frequent; `jitter` turns some into near ties; `far`
+ * moves all away from the origin, where the estimate by products loses digits. */
+static problem make_problem(uint64_t seed, int64_t p, int64_t n, int64_t c, int64_t m, bool lattice,
+                            double jitter, double far) {
+    rlar_rng rng = rlar__rng_seed(&seed, 1);
+    problem x = {.p = p, .n = n, .c = c, .m = m};
+    x.z = malloc((size_t)(p * n) * sizeof *x.z);
+    x.q = malloc((size_t)(p * m) * sizeof *x.q);
+    x.z_class = malloc((size_t)n * sizeof *x.z_class);
+    assert_true(x.z && x.q && x.z_class);
+    for (int64_t i = 0; i < p * n; i++) {
+        const double u = uniform(&rng);
+        x.z[i] = (lattice ? floor(4 * u) : u) + jitter * uniform(&rng) + far;
+    }
+    for (int64_t i = 0; i < p * m; i++) {
+        const double u = uniform(&rng);
+        x.q[i] = (lattice ? floor(4 * u) : u) + far;
+    }
+    for (int64_t i = 0; i < n; i++)
+        x.z_class[i] = (int32_t)rlar__rng_below(&rng, (uint64_t)c);
+    return x;
+}
+
+static void free_problem(problem *x) {
+    free(x->z);
+    free(x->q);
+    free(x->z_class);
+}
+
+static rlar_references refs_of(const problem *x) {
+    return (rlar_references){.p = x->p, .n = x->n, .c = x->c, .z = x->z, .z_class = x->z_class};
+}
+
+/* ---- The naive answers ---- */
+
+static int64_t naive_1nn(const problem *x, const double *q, double *scores) {
+    int64_t best = 0;
+    double least = INFINITY;
+    for (int64_t i = 0; i < x->c; i++)
+        scores[i] = -INFINITY;
+    for (int64_t i = 0; i < x->n; i++) {
+        const double d = rlar__distance2(x->p, x->z + i * x->p, q);
+        if (d < least) {
+            least = d;
+            best = i;
+        }
+        if (-d > scores[x->z_class[i]])
+            scores[x->z_class[i]] = -d;
+    }
+    return x->z_class[best];
+}
+
+/* k rounds of "nearest not yet taken", then the best class by votes, nearness, number. */
+static int64_t naive_knn(const problem *x, const double *q, int64_t k, double *scores) {
+    int64_t taken[MOST_K];
+    double nearest[64];
+    assert_true(x->c <= 64);
+    for (int64_t i = 0; i < x->c; i++) {
+        scores[i] = 0;
+        nearest[i] = INFINITY;
+    }
+    for (int64_t r = 0; r < k; r++) {
+        double least = INFINITY;
+        taken[r] = -1;
+        for (int64_t i = 0; i < x->n; i++) {
+            bool used = false;
+            for (int64_t s = 0; s < r; s++)
+                used = used || taken[s] == i;
+            const double d = rlar__distance2(x->p, x->z + i * x->p, q);
+            if (!used && d < least) {
+                least = d;
+                taken[r] = i;
+            }
+        }
+        const int32_t class = x->z_class[taken[r]];
+        scores[class] += 1;
+        nearest[class] = fmin(nearest[class], least);
+    }
+    int64_t best = 0;
+    for (int64_t i = 1; i < x->c; i++)
+        if (scores[i] > scores[best] || (scores[i] == scores[best] && nearest[i] < nearest[best]))
+            best = i;
+    for (int64_t i = 0; i < x->c; i++)
+        scores[i] /= (double)k;
+    return best;
+}
+
+static int64_t naive_centroid(const problem *x, const double *q, double *scores) {
+    int64_t best = -1;
+    double mean[64];
+    assert_true(x->p <= 64);
+    for (int64_t i = 0; i < x->c; i++) {
+        int64_t size = 0;
+        memset(mean, 0, sizeof mean);
+        for (int64_t s = 0; s < x->n; s++)
+            if (x->z_class[s] == i) {
+                size++;
+                for (int64_t j = 0; j < x->p; j++)
+                    mean[j] += x->z[s * x->p + j];
+            }
+        for (int64_t j = 0; j < x->p; j++)
+            mean[j] /= (double)size;
+        scores[i] = size > 0 ? -rlar__distance2(x->p, mean, q) : -INFINITY;
+        if (size > 0 && (best < 0 || scores[i] > scores[best]))
+            best = i;
+    }
+    return best;
+}
+
+static int64_t naive(const problem *x, rlar_classifier kind, int64_t k, const double *q,
+                     double *scores) {
+    int64_t best = 0;
+    switch (kind) {
+    case RLAR_CLASSIFY_1NN:
+        return naive_1nn(x, q, scores);
+    case RLAR_CLASSIFY_KNN:
+        return naive_knn(x, q, k, scores);
+    case RLAR_CLASSIFY_CENTROID:
+        return naive_centroid(x, q, scores);
+    case RLAR_CLASSIFY_ARGMAX:
+        for (int64_t i = 0; i < x->c; i++) {
+            scores[i] = q[i];
+            best = q[i] > q[best] ? i : best;
+        }
+    }
+    return best;
+}
+
+/* ---- Comparison ---- */
+
+static void check(const problem *x, rlar_classifier kind, int64_t k) {
+    const rlar_references refs = refs_of(x);
+    int64_t *want = malloc((size_t)x->m * sizeof *want), *got = malloc((size_t)x->m * sizeof *got);
+    const size_t score_bytes = (size_t)(x->c * x->m) * sizeof(double);
+    double *scores = malloc(score_bytes), *wanted = malloc(score_bytes);
+    assert_true(want && got && scores && wanted);
+    for (int64_t i = 0; i < x->m; i++)
+        want[i] = naive(x, kind, k, x->q + i * x->p, wanted + i * x->c);
+    for (int threads = 1; threads <= 3; threads++) {
+        rlar_ctx *ctx = new_ctx(threads);
+        memset(got, 0xff, (size_t)x->m * sizeof *got);
+        assert_int_equal(rlar__classify(ctx, kind, k, &refs, x->q, x->m, got, NULL), RLAR_OK);
+        assert_memory_equal(got, want, (size_t)x->m * sizeof *got);
+        memset(got, 0xff, (size_t)x->m * sizeof *got);
+        assert_int_equal(rlar__classify(ctx, kind, k, &refs, x->q, x->m, got, scores), RLAR_OK);
+        assert_memory_equal(got, want, (size_t)x->m * sizeof *got);
+        for (int64_t i = 0; i < x->c * x->m;
+             i++) /* equal, not close: 0 and -0 are the same score */
+            assert_true(scores[i] == wanted[i]);
+        /* The same samples in another cut. */
+        const int64_t cut = x->m / 3;
+        assert_int_equal(rlar__classify(ctx, kind, k, &refs, x->q, cut, got, scores), RLAR_OK);
+        assert_int_equal(rlar__classify(ctx, kind, k, &refs, x->q + cut * x->p, x->m - cut,
+                                        got + cut, scores + cut * x->c),
+                         RLAR_OK);
+        assert_memory_equal(got, want, (size_t)x->m * sizeof *got);
+        for (int64_t i = 0; i < x->c * x->m; i++)
+            assert_true(scores[i] == wanted[i]);
+        assert_true(rlar_ctx_memory(ctx) < 100000); /* the pool only: no scratch is left */
+        rlar_ctx_free(ctx);
+    }
+    free(want);
+    free(got);
+    free(scores);
+    free(wanted);
+}
+
+static void check_all(problem x) {
+    check(&x, RLAR_CLASSIFY_1NN, 0);
+    check(&x, RLAR_CLASSIFY_KNN, 1);
+    check(&x, RLAR_CLASSIFY_KNN, 4);
+    check(&x, RLAR_CLASSIFY_KNN, MOST_K);
+    check(&x, RLAR_CLASSIFY_CENTROID, 0);
+    if (x.p == x.c)
+        check(&x, RLAR_CLASSIFY_ARGMAX, 0);
+    free_problem(&x);
+}
+
+static void test_general(void **state) {
+    (void)state;
+    check_all(make_problem(1, 5, 300, 5, 700, false, 0, 0));
+    check_all(make_problem(2, 13, 513, 4, 257, false, 0, 0));
+    check_all(make_problem(3, 1, 40, 3, 256, false, 0, 0));
+    check_all(make_problem(4, 3, 9, 3, 1, false, 0, 0));
+}
+
+static void test_ties(void **state) {
+    (void)state;
+    check_all(make_problem(5, 2, 400, 6, 600, true, 0, 0));
+    check_all(make_problem(6, 4, 300, 4, 300, true, 0, 0));
+    /* Every reference the same. */
+    problem x = make_problem(7, 3, 50, 3, 20, true, 0, 0);
+    for (int64_t i = 3; i < 150; i++)
+        x.z[i] = x.z[i % 3];
+    check_all(x);
+}
+
+static void test_near_ties(void **state) {
+    (void)state;
+    check_all(make_problem(8, 3, 400, 5, 300, true, 1e-15, 0));
+    check_all(make_problem(9, 3, 400, 3, 300, true, 1e-9, 0));
+    /* Far from the origin the products cancel nearly all digits of a distance. */
+    check_all(make_problem(10, 3, 300, 3, 300, true, 1e-7, 1e6));
+    check_all(make_problem(11, 6, 300, 6, 300, false, 0, 1e8));
+}
+
+/* More classes than references: classes without one never win. */
+static void test_absent_classes(void **state) {
+    (void)state;
+    check_all(make_problem(12, 2, 12, 40, 100, false, 0, 0));
+}
+
+static void test_errors(void **state) {
+    (void)state;
+    rlar_ctx *ctx = new_ctx(1);
+    problem x = make_problem(13, 3, 10, 4, 5, false, 0, 0);
+    rlar_references refs = refs_of(&x);
+    int64_t classes[5];
+    rlar_classifier kind = RLAR_CLASSIFY_ARGMAX;
+    assert_int_equal(rlar__classify(ctx, RLAR_CLASSIFY_KNN, 11, &refs, x.q, 5, classes, NULL),
+                     RLAR_E_ARG);
+    assert_string_equal(rlar_ctx_error(ctx),
+                        "neighbours is 11, the model has 10 references; choose 1 to 10");
+    assert_int_equal(rlar__classify(ctx, RLAR_CLASSIFY_KNN, -1, &refs, x.q, 5, classes, NULL),
+                     RLAR_E_ARG);
+    assert_int_equal(rlar__classify(ctx, RLAR_CLASSIFY_ARGMAX, 0, &refs, x.q, 5, classes, NULL),
+                     RLAR_E_ARG);
+    assert_non_null(strstr(rlar_ctx_error(ctx), "3 outputs and 4 classes"));
+    x.q[7] = NAN;
+    assert_int_equal(rlar__classify(ctx, RLAR_CLASSIFY_1NN, 0, &refs, x.q, 5, classes, NULL),
+                     RLAR_E_NUMERIC);
+    assert_non_null(strstr(rlar_ctx_error(ctx), "sample 3"));
+    x.q[7] = 1e200; /* finite, but its square is not */
+    assert_int_equal(rlar__classify(ctx, RLAR_CLASSIFY_CENTROID, 0, &refs, x.q, 5, classes, NULL),
+                     RLAR_E_NUMERIC);
+    refs.n = 0;
+    assert_int_equal(rlar__classify(ctx, RLAR_CLASSIFY_1NN, 0, &refs, x.q, 5, classes, NULL),
+                     RLAR_E_ARG);
+    refs.n = 10;
+    assert_int_equal(rlar__classify(ctx, RLAR_CLASSIFY_1NN, 0, &refs, x.q, 0, classes, NULL),
+                     RLAR_OK);
+    assert_int_equal(rlar__classifier_parse(ctx, NULL, &kind), RLAR_OK);
+    assert_int_equal(kind, RLAR_CLASSIFY_1NN);
+    assert_int_equal(rlar__classifier_parse(ctx, "argmax", &kind), RLAR_OK);
+    assert_int_equal(kind, RLAR_CLASSIFY_ARGMAX);
+    assert_int_equal(rlar__classifier_parse(ctx, "svm", &kind), RLAR_E_ARG);
+    assert_string_equal(rlar_ctx_error(ctx),
+                        "classifier \"svm\" is unknown; choose 1nn, knn, centroid or argmax");
+    free_problem(&x);
+    assert_int_equal(rlar_ctx_memory(ctx), 0);
+    rlar_ctx_free(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_general),   cmocka_unit_test(test_ties),
+        cmocka_unit_test(test_near_ties), cmocka_unit_test(test_absent_classes),
+        cmocka_unit_test(test_errors),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,408 @@
+/* test_files.c - whole files: format by ending and content, gzip, pipes, progress, labels in a file
+ * of their own. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "desk.h"
+
+/* ---- Files ---- */
+
+static void test_names_and_endings(void **state) {
+    (void)state;
+    static const struct {
+        const char *file, *text, *name, *format;
+    } cases[] = {
+        {"wine.csv", "1,2,a\n", "wine", "csv"},
+        {"my.wine.TSV", "1\t2\ta\n", "my.wine", "tsv"},
+        {"w.svm", "a 1:2\n", "w", "libsvm"},
+        {"w.libsvm", "a 1:2\n", "w", "libsvm"},
+        {"w.arff", "@relation r\n@attribute a real\n@attribute c {x,y}\n@data\n1,x\n", "w", "arff"},
+        {"plain", "1,2,a\n", "plain", "csv"},
+        {"t.txt", "1\t2\ta\n", "t", "tsv"},
+        {"blank.dat", "1 2 a\n", "blank", "csv"},
+        {"u.txt", "# c\n+1 1:2 3:4\n", "u", "libsvm"},
+        {"q.txt", "2 qid:1 1:2\n", "q", "libsvm"},
+        {"nolabel.txt", "1:2 2:3\n", "nolabel", "libsvm"},
+        {"r.txt", "% c\n\n@RELATION r\n@attribute a real\n@attribute c {x,y}\n@data\n1,x\n", "r",
+         "arff"},
+        {".hidden", "1,2,a\n", ".hidden", "csv"}};
+    desk d = new_desk();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        put(&d, cases[i].file, cases[i].text);
+        rlar_data *data = read_file(&d, cases[i].file);
+        assert_string_equal(rlar_data_name(data), cases[i].name);
+        assert_string_equal(rlar_data_format(data), cases[i].format);
+        rlar_data_free(data);
+    }
+    end_desk(&d);
+}
+
+static void test_formats_refused(void **state) {
+    (void)state;
+    desk d = new_desk();
+    put(&d, "x.mat", "MATLAB 5.0 MAT-file");
+    refuse(&d, "x.mat", RLAR_E_UNSUPPORTED,
+           ": a MATLAB file; the rlar command reads it, the library does not: use rlar convert");
+    put(&d, "x.bin", "MATLAB 5.0 MAT-file, Platform: GLNXA64");
+    refuse(&d, "x.bin", RLAR_E_UNSUPPORTED,
+           ": a MATLAB file; the rlar command reads it, the library does not: use rlar convert");
+    d.options.format = "mat";
+    refuse(&d, "x.mat", RLAR_E_UNSUPPORTED,
+           "format mat: the rlar command reads MATLAB files, the library does not");
+    d.options.format = "xls";
+    refuse(&d, "x.mat", RLAR_E_ARG,
+           "format 'xls' is unknown; use csv, tsv, libsvm, npy, npz, arff or images");
+    d.options.format = "csv";
+    make_folder(&d.folder, "folder");
+    refuse(&d, "folder", RLAR_E_IO,
+           ": cannot read: Is a directory; a folder can only be read as images");
+    refuse(&d, "absent.csv", RLAR_E_IO, ": cannot open: No such file or directory");
+    d.options.format = NULL;
+    refuse(&d, "absent.csv", RLAR_E_IO, ": cannot open: No such file or directory");
+    put(&d, "locked.csv", small);
+    char path[512];
+    assert_int_equal(chmod(path_in(&d.folder, "locked.csv", path), 0), 0);
+    if (geteuid() != 0) /* root may read everything */
+        refuse(&d, "locked.csv", RLAR_E_IO, ": cannot open: Permission denied");
+    put(&d, "empty", "");
+    refuse(&d, "empty", RLAR_E_DATA, ": empty file, no samples");
+    put(&d, "header.csv", "a,b,class\n");
+    refuse(&d, "header.csv", RLAR_E_DATA, ": header only, no samples");
+    end_desk(&d);
+}
+
+static void test_options_refused(void **state) {
+    (void)state;
+    desk d = new_desk();
+    put(&d, "x.csv", small);
+    d.options.size = 4;
+    refuse(&d, "x.csv", RLAR_E_ARG, "read options: size is 4; set it to sizeof(rlar_read_options)");
+    d.options.size = sizeof d.options;
+    d.options.header = 2;
+    refuse(&d, "x.csv", RLAR_E_ARG, "read options: header is 2; use 1 (yes), -1 (no) or 0 (guess)");
+    d.options.header = 0;
+    d.options.missing = (rlar_missing)9;
+    refuse(&d, "x.csv", RLAR_E_ARG, "read options: missing is 9; use an rlar_missing, 0 to 3");
+    d.options.missing = RLAR_MISSING_ERROR;
+    d.options.features = -1;
+    refuse(&d, "x.csv", RLAR_E_ARG,
+           "read options: features is -1; leave it 0, or set the number expected");
+    d.options.features = 0;
+    d.options.label = "kind";
+    d.options.labels_file = "y.txt";
+    refuse(&d, "x.csv", RLAR_E_ARG,
+           "read options: the label column 'kind' and the labels file y.txt exclude each other");
+    rlar_data *data = NULL;
+    assert_int_equal(rlar_data_read(d.ctx, NULL, NULL, &data), RLAR_E_ARG);
+    rlar_stream *stream = NULL;
+    char path[512];
+    d.options = RLAR_INIT(rlar_read_options);
+    d.options.missing = RLAR_MISSING_MEAN;
+    assert_int_equal(
+        rlar_stream_open(d.ctx, path_in(&d.folder, "x.csv", path), &d.options, &stream),
+        RLAR_E_ARG);
+    assert_string_equal(rlar_ctx_error(d.ctx),
+                        "read options: a stream does not know the means of its columns; "
+                        "use drop or keep, or read the file whole");
+    end_desk(&d);
+}
+
+/* ---- Gzip, pipes, events ---- */
+
+static void test_gzip(void **state) {
+    (void)state;
+    desk d = new_desk();
+    unsigned char packed[1024];
+    const size_t half = 20, size = pack(small, half, packed, sizeof packed),
+                 all = size + pack(small + half, sizeof small - 1 - half, packed + size,
+                                   sizeof packed - size);
+    write_bytes(&d.folder, "two.csv.gz", packed, all); /* two members */
+    rlar_data *data = read_file(&d, "two.csv.gz");
+    check_small(data);
+    assert_string_equal(rlar_data_name(data), "two");
+    assert_string_equal(rlar_data_format(data), "csv");
+    rlar_data_free(data);
+    write_bytes(&d.folder, "unnamed", packed, all); /* by magic, not by name */
+    data = read_file(&d, "unnamed");
+    check_small(data);
+    rlar_data_free(data);
+    memset(packed + all, 0, 50);
+    write_bytes(&d.folder, "padded.gz", packed, all + 50);
+    data = read_file(&d, "padded.gz");
+    check_small(data);
+    rlar_data_free(data);
+
+    write_bytes(&d.folder, "cut.csv.gz", packed, all - 5);
+    refuse(&d, "cut.csv.gz", RLAR_E_DATA,
+           ": the gzip data end too early, after 40 unpacked bytes: the file is truncated; make or "
+           "fetch it again");
+    for (size_t cut = 2; cut < size; cut++) {
+        char path[512];
+        write_bytes(&d.folder, "cut.csv.gz", packed, cut);
+        assert_int_equal(rlar_data_read(d.ctx, path_in(&d.folder, "cut.csv.gz", path), NULL, &data),
+                         RLAR_E_DATA);
+        assert_non_null(strstr(rlar_ctx_error(d.ctx), "the file is truncated"));
+    }
+    packed[all] = 'x';
+    write_bytes(&d.folder, "tail.csv.gz", packed, all + 9);
+    refuse(&d, "tail.csv.gz", RLAR_E_DATA,
+           ": the gzip data are damaged after 40 unpacked bytes (incorrect header check); make or "
+           "fetch the file "
+           "again");
+    packed[all - 5] ^= 1; /* a bit of the checksum */
+    write_bytes(&d.folder, "sum.csv.gz", packed, all);
+    refuse(&d, "sum.csv.gz", RLAR_E_DATA,
+           ": the gzip data are damaged after 40 unpacked bytes (incorrect data check); make or "
+           "fetch the file "
+           "again");
+    end_desk(&d);
+}
+
+/* Standard input becomes a pipe that delivers one byte at a time at first. */
+static void test_stdin(void **state) {
+    (void)state;
+    unsigned char packed[1024];
+    const size_t size = pack(small, sizeof small - 1, packed, sizeof packed);
+    const int saved = dup(STDIN_FILENO);
+    for (int gz = 0; gz < 2; gz++) {
+        int ends[2];
+        rlar_ctx *ctx = new_ctx();
+        rlar_data *data = NULL;
+        rlar_read_options o = RLAR_INIT(rlar_read_options);
+        o.format = gz ? NULL : "csv";
+        assert_int_equal(pipe(ends), 0);
+        assert_int_equal(dup2(ends[0], STDIN_FILENO), STDIN_FILENO);
+        close(ends[0]);
+        const char *bytes = gz ? (const char *)packed : small;
+        const ssize_t count = (ssize_t)(gz ? size : sizeof small - 1);
+        assert_int_equal(write(ends[1], bytes, (size_t)count), count);
+        close(ends[1]);
+        assert_int_equal(rlar_data_read(ctx, "-", &o, &data), RLAR_OK);
+        check_small(data);
+        assert_string_equal(rlar_data_name(data), "stdin");
+        rlar_data_free(data);
+        /* The end of the pipe again: empty, under the name of standard input. Not closed by us. */
+        assert_int_equal(rlar_data_read(ctx, "-", &o, &data), RLAR_E_DATA);
+        assert_string_equal(rlar_ctx_error(ctx), "<stdin>: empty file, no samples");
+        end_ctx(ctx);
+    }
+    assert_int_equal(dup2(saved, STDIN_FILENO), STDIN_FILENO);
+    close(saved);
+}
+
+static void test_memory_source(void **state) {
+    (void)state;
+    rlar_ctx *ctx = new_ctx();
+    rlar_source *source = NULL;
+    const char *bytes;
+    size_t size;
+    assert_int_equal(rlar__source_memory(ctx, small, sizeof small - 1, "m", &source), RLAR_OK);
+    assert_string_equal(rlar__source_name(source), "m");
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(rlar__source_peek(source, &bytes, &size), RLAR_OK);
+        assert_int_equal(size, sizeof small - 1);
+    }
+    assert_int_equal(rlar__source_next(source, &bytes, &size), RLAR_OK);
+    assert_int_equal(size, sizeof small - 1);
+    assert_memory_equal(bytes, small, size);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(rlar__source_next(source, &bytes, &size), RLAR_OK);
+        assert_int_equal(size, 0);
+    }
+    rlar__source_close(source);
+    rlar__source_close(NULL);
+    end_ctx(ctx);
+}
+
+typedef struct watch {
+    int64_t reads, done, total;
+    bool stop, stop_at_poll;
+} watch;
+
+static int on_event(void *user, const rlar_event *event) {
+    watch *w = user;
+    if (event->kind == RLAR_EVENT_READ) {
+        w->reads++;
+        w->done = event->done;
+        w->total = event->total;
+    }
+    return w->stop || (w->stop_at_poll && event->kind == RLAR_EVENT_POLL);
+}
+
+static void test_progress_and_cancel(void **state) {
+    (void)state;
+    desk d = new_desk();
+    watch w = {0};
+    rlar_ctx_options co = RLAR_INIT(rlar_ctx_options);
+    rlar_ctx *ctx = NULL;
+    rlar_data *data = NULL;
+    char path[512];
+    co.progress = on_event;
+    co.user = &w;
+    put(&d, "x.csv", small);
+    assert_int_equal(rlar_ctx_new(&co, &ctx), RLAR_OK);
+    assert_int_equal(rlar_data_read(ctx, path_in(&d.folder, "x.csv", path), NULL, &data), RLAR_OK);
+    rlar_data_free(data);
+    assert_true(w.reads >= 1);
+    assert_int_equal(w.done, sizeof small - 1);
+    assert_int_equal(w.total, sizeof small - 1);
+    w.stop = true;
+    assert_int_equal(rlar_data_read(ctx, path, NULL, &data), RLAR_E_CANCELLED);
+    end_ctx(ctx);
+    end_desk(&d);
+}
+
+/* A child that writes the first rows into the pipe, waits, and then writes the rest, or never does.
+ */
+static pid_t start_writer(const char *path, bool finish) {
+    const pid_t child = fork();
+    if (child != 0)
+        return child;
+    const int fd = open(path, O_WRONLY);
+    const size_t half = 20;
+    const struct timespec wait = {.tv_nsec = 100000000};
+    if (fd < 0 || write(fd, small, half) != (ssize_t)half)
+        _exit(1);
+    while (!finish)
+        pause();
+    nanosleep(&wait, NULL);
+    _exit(write(fd, small + half, sizeof small - 1 - half) < 0);
+}
+
+static void on_alarm(int number) {
+    (void)number;
+}
+
+/* Signals during a read are no errors, and a chance to cancel it. */
+static void test_interrupted(void **state) {
+    (void)state;
+    const struct sigaction action = {.sa_handler =
+                                         on_alarm}; /* without SA_RESTART: read() says EINTR */
+    const struct itimerval often = {{0, 5000}, {0, 5000}}, never = {{0, 0}, {0, 0}};
+    struct sigaction before;
+    desk d = new_desk();
+    char path[512];
+    assert_int_equal(sigaction(SIGALRM, &action, &before), 0);
+    assert_int_equal(mkfifo(path_in(&d.folder, "pipe.csv", path), 0600), 0);
+    for (int stop = 0; stop < 2; stop++) {
+        watch w = {.stop_at_poll = stop};
+        rlar_ctx_options co = RLAR_INIT(rlar_ctx_options);
+        rlar_ctx *ctx = NULL;
+        rlar_data *data = NULL;
+        co.progress = on_event;
+        co.user = &w;
+        assert_int_equal(rlar_ctx_new(&co, &ctx), RLAR_OK);
+        const pid_t child = start_writer(path, !stop);
+        assert_int_equal(setitimer(ITIMER_REAL, &often, NULL), 0);
+        const rlar_status status = rlar_data_read(ctx, path, NULL, &data);
+        assert_int_equal(setitimer(ITIMER_REAL, &never, NULL), 0);
+        kill(child, SIGKILL);
+        assert_int_equal(waitpid(child, NULL, 0), child);
+        assert_int_equal(status, stop ? RLAR_E_CANCELLED : RLAR_OK);
+        if (!stop)
+            check_small(data);
+        rlar_data_free(data);
+        end_ctx(ctx);
+    }
+    assert_int_equal(sigaction(SIGALRM, &before, NULL), 0);
+    end_desk(&d);
+}
+
+/* ---- Labels in a file of their own ---- */
+
+static void test_labels_file(void **state) {
+    (void)state;
+    desk d = new_desk();
+    char labels[512];
+    put(&d, "x.csv", "1,2\n3,?\n5,6\n");
+    put(&d, "y.txt", " b \r\n\"a\"\r\nb\r\n\r\n");
+    d.options.missing = RLAR_MISSING_DROP;
+    d.options.labels_file = path_in(&d.folder, "y.txt", labels);
+    rlar_data *data = read_file(&d, "x.csv");
+    assert_int_equal(rlar_data_dims(data), 2);
+    assert_int_equal(rlar_data_samples(data), 2);
+    assert_int_equal(rlar_data_classes(data), 1); /* the labels follow their samples */
+    assert_string_equal(label_at(data, 1), "b");
+    rlar_data_free(data);
+
+    unsigned char packed[256];
+    write_bytes(&d.folder, "y.txt", packed, pack("1\n2\n3", 5, packed, sizeof packed));
+    data = read_file(&d, "x.csv");
+    assert_string_equal(label_at(data, 1), "3");
+    rlar_data_free(data);
+
+    static const char npy[] =
+        "\x93NUMPY\x01\x00\x46\x00{'descr': '<f8', 'fortran_order': False, 'shape': (3,), }";
+    char array[80 + 24];
+    const double values[] = {4, 5, 4};
+    memset(array, ' ', sizeof array);
+    memcpy(array, npy, sizeof npy - 1);
+    array[79] = '\n';
+    memcpy(array + 80, values, sizeof values);
+    write_bytes(&d.folder, "y.txt", array, sizeof array);
+    d.options.missing = RLAR_MISSING_KEEP;
+    data = read_file(&d, "x.csv");
+    assert_int_equal(rlar_data_classes(data), 2);
+    assert_string_equal(label_at(data, 1), "5");
+    rlar_data_free(data);
+    end_desk(&d);
+}
+
+static void test_labels_file_refused(void **state) {
+    (void)state;
+    desk d = new_desk();
+    char labels[512], data[512], text[2 * RLAR_ERROR_SIZE];
+    path_in(&d.folder, "x.csv", data);
+    put(&d, "x.csv", "1,2\n3,4\n5,6\n");
+    d.options.labels_file = path_in(&d.folder, "y.txt", labels);
+    snprintf(text, sizeof text, "%s: cannot open: No such file or directory", labels);
+    refuse(&d, "x.csv", RLAR_E_IO, text);
+    put(&d, "y.txt", "a\nb\n");
+    snprintf(text, sizeof text,
+             "%s: 2 labels for the 3 samples of %s; one label per line and sample is needed",
+             labels, data);
+    refuse(&d, "x.csv", RLAR_E_DATA, text);
+    put(&d, "y.txt", "a\nb\nc\nd");
+    snprintf(text, sizeof text,
+             "%s: 4 labels for the 3 samples of %s; one label per line and sample is needed",
+             labels, data);
+    refuse(&d, "x.csv", RLAR_E_DATA, text);
+    put(&d, "y.txt", "a\n\nc\n");
+    snprintf(text, sizeof text, "%s:2: the line is blank; one label per line is needed", labels);
+    refuse(&d, "x.csv", RLAR_E_DATA, text);
+    put(&d, "y.txt", "");
+    snprintf(text, sizeof text, "%s: empty file, no samples", labels);
+    refuse(&d, "x.csv", RLAR_E_DATA, text);
+    put(&d, "y.txt", "a\nnan\nc\n");
+    snprintf(text, sizeof text,
+             "%s:2:1: the label is missing; every sample needs one (--missing drop leaves such "
+             "samples out)",
+             labels);
+    refuse(&d, "x.csv", RLAR_E_DATA, text);
+    end_desk(&d);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_names_and_endings),
+                                       cmocka_unit_test(test_formats_refused),
+                                       cmocka_unit_test(test_options_refused),
+                                       cmocka_unit_test(test_gzip),
+                                       cmocka_unit_test(test_stdin),
+                                       cmocka_unit_test(test_memory_source),
+                                       cmocka_unit_test(test_progress_and_cancel),
+                                       cmocka_unit_test(test_interrupted),
+                                       cmocka_unit_test(test_labels_file),
+                                       cmocka_unit_test(test_labels_file_refused)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

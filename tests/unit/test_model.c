@@ -1,0 +1,586 @@
+/* test_model.c - the model file: what is saved comes back, and nothing else is accepted. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "model/model_file.h"
+
+enum { D = 3, P = 2, C = 3, N = 5 };
+
+static rlar_ctx *new_ctx(void) {
+    rlar_ctx_options o = RLAR_INIT(rlar_ctx_options);
+    rlar_ctx *ctx = NULL;
+    o.threads = 1;
+    assert_int_equal(rlar_ctx_new(&o, &ctx), RLAR_OK);
+    return ctx;
+}
+
+static void add(rlar_ctx *ctx, rlar_texts *texts, const char *text) {
+    assert_int_equal(rlar__texts_add(ctx, texts, text, strlen(text)), RLAR_OK);
+}
+
+static void fill(double *x, int64_t n, double start) {
+    for (int64_t i = 0; i < n; i++)
+        x[i] = start + 0.1 * (double)i;
+}
+
+static void add_scaling(rlar_ctx *ctx, rlar_model *m, const char *chain) {
+    rlar_scaling *s = &m->scaling;
+    assert_int_equal(rlar__scaling_parse(ctx, chain, s), RLAR_OK);
+    s->d = m->d;
+    assert_int_equal(rlar__alloc(ctx, m->d, sizeof(double), "fill", &s->fill), RLAR_OK);
+    fill(s->fill, m->d, -7);
+    for (int i = 0; i < s->count; i++) {
+        if (s->step[i].kind == RLAR_SCALE_UNIT)
+            continue;
+        assert_int_equal(rlar__alloc(ctx, m->d, 8, "shift", &s->step[i].shift), RLAR_OK);
+        assert_int_equal(rlar__alloc(ctx, m->d, 8, "factor", &s->step[i].factor), RLAR_OK);
+        fill(s->step[i].shift, m->d, 10 * i);
+        fill(s->step[i].factor, m->d, 10 * i + 5);
+    }
+}
+
+/* Awkward names on purpose: quotes, a backslash, a control character, the checksum key itself,
+ * UTF-8. */
+static rlar_model *make_model(rlar_ctx *ctx, const char *chain, bool names) {
+    rlar_model *m = NULL;
+    assert_int_equal(rlar__model_new(ctx, D, P, C, N, &m), RLAR_OK);
+    fill(m->w, D * P, 1);
+    m->w[0] = 5e-324;
+    m->w[1] = -0.0;
+    m->w[2] = 1.7976931348623157e308;
+    fill(m->b, P, 2);
+    fill(m->z, P * N, 3);
+    for (int i = 0; i < N; i++)
+        m->z_class[i] = i % C;
+    add(ctx, &m->classes, "a\"b\\c");
+    add(ctx, &m->classes, "tab\there \"checksum\":\"crc64-xz:0000");
+    add(ctx, &m->classes,
+        "Stra\xc3\x9f"
+        "e \xf0\x9f\x98\x80");
+    for (int i = 0; names && i < D; i++)
+        add(ctx, &m->features, i == 0 ? "" : "same name");
+    add(ctx, &m->param_names, "alpha");
+    add(ctx, &m->param_values, "0.1");
+    add(ctx, &m->param_names, "solver");
+    add(ctx, &m->param_values, "paper");
+    assert_int_equal(rlar__strdup(ctx, "a method of tomorrow", &m->method), RLAR_OK);
+    assert_int_equal(rlar__strdup(ctx, "9.9.9", &m->version), RLAR_OK);
+    add_scaling(ctx, m, chain);
+    rlar__model_scores(m);
+    return m;
+}
+
+static unsigned char *save(rlar_ctx *ctx, const rlar_model *m, size_t *size) {
+    void *bytes = NULL;
+    assert_int_equal(rlar_model_save_bytes(ctx, m, &bytes, size), RLAR_OK);
+    return bytes;
+}
+
+static void assert_same(const double *a, const double *b, int64_t n) {
+    assert_memory_equal(a, b, (size_t)n * sizeof *a);
+}
+
+static void assert_models_equal(const rlar_model *a, const rlar_model *b) {
+    assert_int_equal(a->d, rlar_model_dims(b));
+    assert_int_equal(a->p, rlar_model_outputs(b));
+    assert_int_equal(a->c, rlar_model_classes(b));
+    assert_int_equal(a->n, rlar_model_references(b));
+    assert_same(a->w, rlar_model_map(b), a->d * a->p);
+    assert_same(a->b, rlar_model_offset(b), a->p);
+    assert_same(a->score, rlar_model_scores(b), a->d);
+    assert_same(a->z, b->z, a->p * a->n);
+    assert_memory_equal(a->z_class, b->z_class, (size_t)a->n * sizeof *a->z_class);
+    assert_same(a->scaling.fill, b->scaling.fill, a->d);
+    for (int i = 0; i < a->scaling.count; i++)
+        if (a->scaling.step[i].shift) {
+            assert_same(a->scaling.step[i].shift, b->scaling.step[i].shift, a->d);
+            assert_same(a->scaling.step[i].factor, b->scaling.step[i].factor, a->d);
+        }
+    assert_string_equal(a->scale_text, rlar_model_scale(b));
+    for (int64_t i = 0; i < a->c; i++)
+        assert_string_equal(rlar_model_class(a, i), rlar_model_class(b, i));
+    assert_null(rlar_model_class(b, a->c));
+    assert_int_equal(a->features.count, b->features.count);
+    for (int64_t i = 0; i < a->features.count; i++)
+        assert_string_equal(rlar_model_feature(a, i), rlar_model_feature(b, i));
+    for (int64_t i = 0; i < a->param_names.count; i++) {
+        assert_string_equal(rlar_model_param_name(a, i), rlar_model_param_name(b, i));
+        assert_string_equal(rlar_model_param_value(a, i), rlar_model_param_value(b, i));
+    }
+    assert_null(rlar_model_param_name(b, a->param_names.count));
+    assert_string_equal(rlar_model_method(a), rlar_model_method(b));
+    assert_string_equal(rlar_model_version(a), rlar_model_version(b));
+}
+
+static void test_round_trip(void **state) {
+    (void)state;
+    const char *const chains[] = {"none", "unit", "minmax", "unit,minmax",
+                                  "minmax,unit,zscore,unit"};
+    rlar_ctx *ctx = new_ctx();
+    for (size_t i = 0; i < sizeof chains / sizeof chains[0]; i++) {
+        rlar_model *m = make_model(ctx, chains[i], i % 2 == 0), *again = NULL;
+        size_t size, size_again;
+        unsigned char *bytes = save(ctx, m, &size);
+        assert_int_equal(rlar_model_load_bytes(ctx, bytes, size, &again), RLAR_OK);
+        assert_string_equal(rlar_model_scale(again), chains[i]);
+        assert_models_equal(m, again);
+        unsigned char *bytes_again = save(ctx, again, &size_again);
+        assert_int_equal(size, size_again);
+        assert_memory_equal(bytes, bytes_again, size);
+        rlar_bytes_free(ctx, bytes);
+        rlar_bytes_free(ctx, bytes_again);
+        rlar_model_free(m);
+        rlar_model_free(again);
+    }
+    assert_int_equal(rlar_ctx_memory(ctx), 0);
+    rlar_ctx_free(ctx);
+}
+
+static void test_layout(void **state) {
+    (void)state;
+    rlar_ctx *ctx = new_ctx();
+    rlar_model *m = make_model(ctx, "minmax,unit", true);
+    size_t size;
+    unsigned char *bytes = save(ctx, m, &size);
+    uint64_t header = 0;
+    for (int i = 7; i >= 0; i--)
+        header = header << 8 | bytes[i];
+    assert_int_equal((8 + header) % 64, 0);
+    assert_int_equal(bytes[8], '{');
+    assert_int_equal(size, 8 + header + 8 * (P * D + P + 3 * D + N * P + N));
+    /* 0.1 * 3 + 1 as little-endian bytes, the fourth number of W. */
+    double value = 1 + 0.1 * 3;
+    uint64_t bits, stored = 0;
+    memcpy(&bits, &value, sizeof bits);
+    for (int i = 7; i >= 0; i--)
+        stored = stored << 8 | bytes[8 + header + 24 + (size_t)i];
+    assert_true(bits == stored);
+    rlar_bytes_free(ctx, bytes);
+    rlar_bytes_free(ctx, NULL);
+    rlar_model_free(m);
+    rlar_model_free(NULL);
+    rlar_ctx_free(ctx);
+}
+
+static void test_crc(void **state) {
+    (void)state;
+    /* The check value of CRC-64/XZ. */
+    assert_true(rlar__crc64(0, "123456789", 9) == UINT64_C(0x995dc9bbdf1939fa));
+    assert_true(rlar__crc64(0, "", 0) == 0);
+    const char *text = "a text longer than eight bytes, cut anywhere";
+    for (size_t cut = 0; cut <= strlen(text); cut++)
+        assert_true(rlar__crc64(rlar__crc64(0, text, cut), text + cut, strlen(text) - cut) ==
+                    rlar__crc64(0, text, strlen(text)));
+}
+
+/* Load a private copy, so that the sanitizer sees a read beyond its end. */
+static rlar_status load_copy(rlar_ctx *ctx, const unsigned char *bytes, size_t size, bool check) {
+    rlar_model *m = NULL;
+    unsigned char *copy = malloc(size > 0 ? size : 1);
+    assert_non_null(copy);
+    memcpy(copy, bytes, size);
+    const rlar_status status = rlar__model_load_bytes(ctx, copy, size, check, &m);
+    free(copy);
+    assert_true((status >= 0) == (m != NULL));
+    rlar_model_free(m);
+    assert_int_equal(rlar_ctx_memory(ctx), 0);
+    return status;
+}
+
+static void test_every_truncation(void **state) {
+    (void)state;
+    rlar_ctx *ctx = new_ctx();
+    rlar_model *m = make_model(ctx, "zscore,unit", true);
+    size_t size;
+    unsigned char *bytes = save(ctx, m, &size), *copy = malloc(size + 1);
+    assert_non_null(copy);
+    memcpy(copy, bytes, size);
+    copy[size] = 0;
+    rlar_bytes_free(ctx, bytes);
+    rlar_model_free(m);
+    for (size_t cut = 0; cut < size; cut++) {
+        assert_int_equal(load_copy(ctx, copy, cut, true), RLAR_E_MODEL);
+        assert_int_equal(load_copy(ctx, copy, cut, false), RLAR_E_MODEL);
+    }
+    assert_int_equal(load_copy(ctx, copy, size, true), RLAR_OK);
+    assert_int_equal(load_copy(ctx, copy, size + 1, true), RLAR_E_MODEL);
+    assert_non_null(strstr(rlar_ctx_error(ctx), "1 bytes too many"));
+    free(copy);
+    rlar_ctx_free(ctx);
+}
+
+static void test_every_bit(void **state) {
+    (void)state;
+    rlar_ctx *ctx = new_ctx();
+    rlar_model *m = make_model(ctx, "minmax", false);
+    size_t size;
+    unsigned char *bytes = save(ctx, m, &size), *copy = malloc(size);
+    assert_non_null(copy);
+    memcpy(copy, bytes, size);
+    rlar_bytes_free(ctx, bytes);
+    rlar_model_free(m);
+    for (size_t bit = 0; bit < 8 * size; bit++) {
+        copy[bit / 8] ^= (unsigned char)(1u << bit % 8);
+        assert_int_equal(load_copy(ctx, copy, size, true), RLAR_E_MODEL);
+        copy[bit / 8] ^= (unsigned char)(1u << bit % 8);
+    }
+    free(copy);
+    rlar_ctx_free(ctx);
+}
+
+/* One to four edits: a random byte, a digit in the header, a copied stretch. */
+static void mutate(rlar_rng *rng, unsigned char *bytes, size_t size) {
+    const size_t edits = 1 + rlar__rng_below(rng, 4);
+    for (size_t e = 0; e < edits; e++) {
+        const size_t at = rlar__rng_below(rng, size);
+        const uint64_t kind = rlar__rng_below(rng, 3);
+        if (kind == 0)
+            bytes[at] = (unsigned char)rlar__rng_next(rng);
+        else if (kind == 1)
+            bytes[8 + rlar__rng_below(rng, size - 8)] =
+                (unsigned char)"0123456789,[]{}\":-"[rlar__rng_below(rng, 18)];
+        else {
+            const size_t from = rlar__rng_below(rng, size);
+            const size_t room = size - (at > from ? at : from);
+            memmove(bytes + at, bytes + from, rlar__rng_below(rng, room < 40 ? room : 40));
+        }
+    }
+}
+
+static void test_mutations(void **state) {
+    (void)state;
+    rlar_ctx *ctx = new_ctx();
+    rlar_model *m = make_model(ctx, "minmax,unit", true);
+    const uint64_t seed = 20260101;
+    rlar_rng rng = rlar__rng_seed(&seed, 1);
+    size_t size, accepted = 0;
+    unsigned char *bytes = save(ctx, m, &size), *master = malloc(size), *copy = malloc(size);
+    assert_true(master && copy);
+    memcpy(master, bytes, size);
+    rlar_bytes_free(ctx, bytes);
+    rlar_model_free(m);
+    for (int i = 0; i < 5000; i++) {
+        memcpy(copy, master, size);
+        mutate(&rng, copy, size);
+        const rlar_status status = load_copy(ctx, copy, size, false);
+        assert_true(status == RLAR_OK || status == RLAR_E_MODEL);
+        accepted += status == RLAR_OK; /* the numbers of a map may be any */
+        if (memcmp(copy, master, size) != 0)
+            assert_int_equal(load_copy(ctx, copy, size, true), RLAR_E_MODEL);
+    }
+    assert_true(accepted > 0 && accepted < 5000);
+    free(master);
+    free(copy);
+    rlar_ctx_free(ctx);
+}
+
+/* Replace a text of the header by one of the same length and say what the loader must answer. */
+static void expect_refusal(rlar_ctx *ctx, const unsigned char *bytes, size_t size, const char *from,
+                           const char *to, const char *answer) {
+    unsigned char *copy = malloc(size);
+    assert_non_null(copy);
+    memcpy(copy, bytes, size);
+    assert_int_equal(strlen(from), strlen(to));
+    unsigned char *at = memmem(copy, size, from, strlen(from));
+    assert_non_null(at);
+    memcpy(at, to, strlen(to));
+    assert_int_equal(load_copy(ctx, copy, size, false), RLAR_E_MODEL);
+    if (strstr(rlar_ctx_error(ctx), answer) == NULL)
+        fail_msg("%s -> %s: \"%s\" lacks \"%s\"", from, to, rlar_ctx_error(ctx), answer);
+    free(copy);
+}
+
+static void test_refusals(void **state) {
+    (void)state;
+    static const char *const cases[][3] = {
+        {"\"format\":\"rlar\"", "\"format\":\"RLAR\"", "not an rlar model"},
+        {"\"format_version\":\"1\"", "\"format_version\":\"2\"",
+         "made by a newer rlar (format 2); this one reads format 1"},
+        {"\"format_version\":\"1\"", "\"format_version\":\"x\"", "format_version is \"x\""},
+        {"\"scale\":\"minmax\"", "\"scale\":\"minmay\"", "scale \"minmay\" is unknown"},
+        {"\"scale\":\"minmax\"", "\"scale\":\"none\"  ",
+         "tensor \"scale.0.shift\" does not belong"},
+        {"scale.0.shift", "scale.1.shift", "tensor \"scale.1.shift\" does not belong"},
+        {"\"version\":\"9.9.9\"", "\"versiom\":\"9.9.9\"", "metadata \"versiom\" is unknown"},
+        {"\"method\":\"a method of tomorrow\"", "\"method\":[\"method of tomorrow\"]",
+         "metadata \"method\" is not a text"},
+        {"\"W\":{\"dtype\":\"F64\"", "\"W\":{\"dtype\":\"F32\"",
+         "tensor W: dtype \"F32\", not F64"},
+        {"\"W\":{\"dtype\":\"F64\",\"shape\":[2,3]", "\"W\":{\"dtype\":\"F64\",\"shape\":[3,2]",
+         "its shape does not agree"},
+        {"\"W\":{\"dtype\":\"F64\",\"shape\":[2,3]", "\"W\":{\"dtype\":\"F64\",\"shape\":[0,3]",
+         "out of range"},
+        {"\"b\":{\"dtype\":\"F64\",\"shape\":[2]", "\"b\":{\"dtype\":\"F64\",\"shape\":[1]",
+         "tensor b: its shape does not agree"},
+        {"\"data_offsets\":[0,48]", "\"data_offsets\":[8,48]",
+         "tensor W: data_offsets are not [0, 48]"},
+        {"\"reference_class\":{\"dtype\":\"I64\"", "\"reference_class\":{\"dtype\":\"F64\"",
+         "not I64"},
+        {"\\\"solver\\\":\\\"paper\\\"", "\\\"solver\\\":12345    ",
+         "parameter \"solver\" is not a text"},
+        {"\"references\":{\"dtype\":\"F64\",\"shape\":[5,2]",
+         "\"references\":{\"dtype\":\"F64\",\"shape\":[9,2]", "asks for more than the 256 bytes"},
+        {"\"params\":\"{", "\"params\":\"[", "params is not valid JSON"},
+    };
+    rlar_ctx *ctx = new_ctx();
+    rlar_model *m = make_model(ctx, "minmax", false);
+    size_t size;
+    unsigned char *bytes = save(ctx, m, &size), *copy = malloc(size);
+    assert_non_null(copy);
+    memcpy(copy, bytes, size);
+    rlar_bytes_free(ctx, bytes);
+    rlar_model_free(m);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        expect_refusal(ctx, copy, size, cases[i][0], cases[i][1], cases[i][2]);
+    free(copy);
+    rlar_ctx_free(ctx);
+}
+
+/* Save a model that the writer does not mind and the reader must. */
+static void expect_bad_model(rlar_ctx *ctx, rlar_model *m, const char *answer) {
+    rlar_model *loaded = NULL;
+    size_t size;
+    unsigned char *bytes = save(ctx, m, &size);
+    assert_int_equal(rlar_model_load_bytes(ctx, bytes, size, &loaded), RLAR_E_MODEL);
+    assert_null(loaded);
+    if (strstr(rlar_ctx_error(ctx), answer) == NULL)
+        fail_msg("\"%s\" lacks \"%s\"", rlar_ctx_error(ctx), answer);
+    rlar_bytes_free(ctx, bytes);
+    rlar_model_free(m);
+    assert_int_equal(rlar_ctx_memory(ctx), 0);
+}
+
+static void test_bad_contents(void **state) {
+    (void)state;
+    rlar_ctx *ctx = new_ctx();
+    rlar_model *m = make_model(ctx, "unit", false);
+    m->w[4] = NAN;
+    expect_bad_model(ctx, m, "tensor W: element 4 is not finite");
+    m = make_model(ctx, "zscore", false);
+    m->scaling.step[0].factor[1] = INFINITY;
+    expect_bad_model(ctx, m, "tensor scale.0.factor: element 1 is not finite");
+    m = make_model(ctx, "unit", false);
+    m->z_class[3] = C;
+    expect_bad_model(ctx, m,
+                     "tensor reference_class: element 3 is class 3, the classes are 0 to 2");
+    m = make_model(ctx, "unit", false);
+    m->z_class[0] = -1;
+    expect_bad_model(ctx, m, "element 0 is class -1");
+    m = make_model(ctx, "unit", false);
+    rlar__texts_free(&m->classes);
+    add(ctx, &m->classes, "x");
+    add(ctx, &m->classes, "y");
+    add(ctx, &m->classes, "x");
+    expect_bad_model(ctx, m, "classes 0 and 2 are both named \"x\"");
+    m = make_model(ctx, "unit", false);
+    rlar__texts_free(&m->classes);
+    add(ctx, &m->classes, "x");
+    add(ctx, &m->classes, "");
+    expect_bad_model(ctx, m, "class 1 has no name");
+    m = make_model(ctx, "unit", false);
+    add(ctx, &m->features, "only one");
+    expect_bad_model(ctx, m, "1 feature names for 3 features");
+    m = make_model(ctx, "unit", false);
+    add(ctx, &m->param_names, "alpha");
+    add(ctx, &m->param_values, "twice");
+    expect_bad_model(ctx, m, "params is not valid JSON");
+    rlar_ctx_free(ctx);
+}
+
+static void test_not_a_model(void **state) {
+    (void)state;
+    static const char *const starts[] = {"", "a", "sepal_length,sepal_width\n5.1,3.5\n",
+                                         "\x89PNG\r\n\x1a\n....IHDR", "{\"json\": true, \"a\": 1}"};
+    rlar_ctx *ctx = new_ctx();
+    for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++) {
+        const unsigned char *bytes = (const unsigned char *)starts[i];
+        assert_int_equal(load_copy(ctx, bytes, strlen(starts[i]), true), RLAR_E_MODEL);
+        assert_non_null(strstr(rlar_ctx_error(ctx), "not an rlar model"));
+    }
+    /* Another program's safetensors file, and a header that promises more than a file can hold. */
+    const unsigned char other[] = "\x42\0\0\0\0\0\0\0"
+                                  "{\"x\":{\"dtype\":\"F64\",\"shape\":[1],\"data_offsets\":[0,8]}}"
+                                  "            "
+                                  "12345678";
+    assert_int_equal(load_copy(ctx, other, sizeof other - 1, true), RLAR_E_MODEL);
+    assert_non_null(strstr(rlar_ctx_error(ctx), "not an rlar model: a JSON header without"));
+    const unsigned char huge[] = "\xff\xff\xff\xff\xff\xff\xff\x7f{\"x\":1}";
+    assert_int_equal(load_copy(ctx, huge, sizeof huge - 1, true), RLAR_E_MODEL);
+    assert_non_null(strstr(rlar_ctx_error(ctx), "not an rlar model"));
+    const unsigned char nested[] = "\x09\0\0\0\0\0\0\0[[[[[[[[[";
+    assert_int_equal(load_copy(ctx, nested, sizeof nested - 1, false), RLAR_E_MODEL);
+    rlar_ctx_free(ctx);
+}
+
+static void test_names_must_be_utf8(void **state) {
+    (void)state;
+    static const char *const bad[] = {"\xff",         "caf\xe9",          "\xc0\x80",
+                                      "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82"};
+    rlar_ctx *ctx = new_ctx();
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        rlar_model *m = make_model(ctx, "unit", false);
+        void *bytes = NULL;
+        size_t size;
+        rlar__texts_free(&m->classes);
+        add(ctx, &m->classes, "good");
+        add(ctx, &m->classes, bad[i]);
+        assert_int_equal(rlar_model_save_bytes(ctx, m, &bytes, &size), RLAR_E_DATA);
+        assert_null(bytes);
+        assert_non_null(strstr(rlar_ctx_error(ctx), "class name 2 is not UTF-8"));
+        rlar_model_free(m);
+    }
+    assert_int_equal(rlar_ctx_memory(ctx), 0);
+    rlar_ctx_free(ctx);
+}
+
+static void write_file(const char *path, const void *bytes, size_t size) {
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(bytes, 1, size, f), size);
+    assert_int_equal(fclose(f), 0);
+}
+
+static void test_files(void **state) {
+    (void)state;
+    char folder[] = "/tmp/rlar_test_model_XXXXXX", path[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/m.rlar", folder);
+    rlar_ctx *ctx = new_ctx();
+    rlar_model *m = make_model(ctx, "minmax,unit", true), *loaded = NULL;
+    size_t size;
+    unsigned char *bytes = save(ctx, m, &size);
+
+    assert_int_equal(rlar_model_load(ctx, path, &loaded), RLAR_E_IO);
+    assert_non_null(strstr(rlar_ctx_error(ctx), "m.rlar: cannot open the model"));
+    assert_int_equal(rlar_model_save(ctx, m, path), RLAR_OK);
+    struct stat info;
+    assert_int_equal(stat(path, &info), 0);
+    assert_int_equal(info.st_size, size);
+    assert_int_equal(rlar_model_load(ctx, path, &loaded), RLAR_OK);
+    assert_models_equal(m, loaded);
+    rlar_model_free(loaded);
+    loaded = NULL;
+
+    write_file(path, bytes, size - 117);
+    assert_int_equal(rlar_model_load(ctx, path, &loaded), RLAR_E_MODEL);
+    char wanted[160];
+    snprintf(wanted, sizeof wanted,
+             "%s: 117 bytes are missing: the header promises %zu, the file has %zu; copy it again",
+             path, size, size - 117);
+    assert_string_equal(rlar_ctx_error(ctx), wanted);
+    write_file(path, bytes, 100);
+    assert_int_equal(rlar_model_load(ctx, path, &loaded), RLAR_E_MODEL);
+    assert_non_null(strstr(rlar_ctx_error(ctx), "bytes are missing"));
+    bytes[size - 3] ^= 16;
+    write_file(path, bytes, size);
+    assert_int_equal(rlar_model_load(ctx, path, &loaded), RLAR_E_MODEL);
+    assert_non_null(strstr(rlar_ctx_error(ctx), "damaged: the bytes have the checksum"));
+    write_file(path, "x,y\n", 4);
+    assert_int_equal(rlar_model_load(ctx, path, &loaded), RLAR_E_MODEL);
+    assert_non_null(strstr(rlar_ctx_error(ctx), "not an rlar model: it begins with \"x,y.\""));
+    assert_int_equal(rlar_model_load(ctx, folder, &loaded), RLAR_E_MODEL);
+    assert_non_null(strstr(rlar_ctx_error(ctx), "it is a folder"));
+    assert_int_equal(rlar_model_load(ctx, "/dev/zero", &loaded), RLAR_E_MODEL);
+    assert_null(loaded);
+
+    /* A pipe has no size; it is read to its end. */
+    int ends[2];
+    bytes[size - 3] ^= 16;
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(write(ends[1], bytes, size), size);
+    close(ends[1]);
+    snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
+    assert_int_equal(rlar_model_load(ctx, path, &loaded), RLAR_OK);
+    close(ends[0]);
+    assert_models_equal(m, loaded);
+    rlar_model_free(loaded);
+    loaded = NULL;
+    snprintf(path, sizeof path, "%s/m.rlar", folder);
+
+    assert_int_equal(rlar_model_save(ctx, m, folder), RLAR_E_IO);
+    assert_int_equal(rlar_model_save(ctx, NULL, path), RLAR_E_ARG);
+    assert_int_equal(rlar_model_load(ctx, path, NULL), RLAR_E_ARG);
+    assert_int_equal(rlar_model_load_bytes(ctx, NULL, 5, &loaded), RLAR_E_ARG);
+    rlar_bytes_free(ctx, bytes);
+    rlar_model_free(m);
+    assert_int_equal(rlar_ctx_memory(ctx), 0);
+    rlar_ctx_free(ctx);
+    unlink(path);
+    assert_int_equal(rmdir(folder), 0);
+}
+
+/* Every allocation of save and load fails once: NOMEM, nothing kept, nothing leaked. */
+typedef struct failing {
+    int left; /* allocations that still succeed */
+} failing;
+
+static void *fail_alloc(void *user, size_t bytes) {
+    failing *f = user;
+    return f->left-- > 0 ? malloc(bytes) : NULL;
+}
+
+static void fail_release(void *user, void *memory) {
+    (void)user;
+    free(memory);
+}
+
+static void test_no_memory(void **state) {
+    (void)state;
+    failing f = {1000};
+    rlar_ctx_options o = RLAR_INIT(rlar_ctx_options);
+    rlar_ctx *ctx = NULL;
+    o.threads = 1;
+    o.alloc = fail_alloc;
+    o.release = fail_release;
+    o.alloc_user = &f;
+    assert_int_equal(rlar_ctx_new(&o, &ctx), RLAR_OK);
+    rlar_model *m = make_model(ctx, "minmax,unit", true), *loaded = NULL;
+    const int64_t held = rlar_ctx_memory(ctx);
+    void *bytes = NULL;
+    size_t size = 0;
+    int fails = 0;
+    for (; bytes == NULL; fails++) {
+        f.left = fails;
+        const rlar_status status = rlar_model_save_bytes(ctx, m, &bytes, &size);
+        assert_true(status == RLAR_OK || status == RLAR_E_NOMEM);
+        assert_true(status == RLAR_OK || rlar_ctx_memory(ctx) == held);
+    }
+    assert_true(fails > 3);
+    const int64_t with_bytes = rlar_ctx_memory(ctx);
+    for (fails = 0; loaded == NULL; fails++) {
+        f.left = fails;
+        const rlar_status status = rlar_model_load_bytes(ctx, bytes, size, &loaded);
+        assert_true(status == RLAR_OK || status == RLAR_E_NOMEM);
+        assert_true(status == RLAR_OK || rlar_ctx_memory(ctx) == with_bytes);
+    }
+    assert_true(fails > 10);
+    assert_models_equal(m, loaded);
+    rlar_model_free(loaded);
+    rlar_model_free(m);
+    rlar_bytes_free(ctx, bytes);
+    assert_int_equal(rlar_ctx_memory(ctx), 0);
+    rlar_ctx_free(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_round_trip),  cmocka_unit_test(test_layout),
+        cmocka_unit_test(test_crc),         cmocka_unit_test(test_every_truncation),
+        cmocka_unit_test(test_every_bit),   cmocka_unit_test(test_mutations),
+        cmocka_unit_test(test_refusals),    cmocka_unit_test(test_bad_contents),
+        cmocka_unit_test(test_not_a_model), cmocka_unit_test(test_names_must_be_utf8),
+        cmocka_unit_test(test_files),       cmocka_unit_test(test_no_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
