@@ -28,12 +28,11 @@ static rlar_status io_error(rlar_ctx *ctx, const char *path, const char *what) {
     return rlar__fail(ctx, RLAR_E_IO, "%s: cannot %s: %s", path, what, strerror(errno));
 }
 
-/* "folder/.name.PID-N.tmp" for "folder/name": hidden, and ours alone. */
+/* "folder/.rlar-PID-N.tmp" for "folder/name": hidden, ours alone, and short whatever the name. */
 static void temporary_name(const rlar_file *file, int attempt, char *out, size_t size) {
     const char *slash = strrchr(file->path, '/');
-    const char *name = slash ? slash + 1 : file->path;
-    snprintf(out, size, "%.*s.%s.%ld-%d.tmp", (int)(name - file->path), file->path, name,
-             (long)getpid(), attempt);
+    const int folder = slash ? (int)(slash + 1 - file->path) : 0;
+    snprintf(out, size, "%.*s.rlar-%ld-%d.tmp", folder, file->path, (long)getpid(), attempt);
 }
 
 static void file_free(rlar_file *file) {
