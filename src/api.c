@@ -1,5 +1,5 @@
 /* api.c - what is asked of the library as a whole. The entry points of each part stand in its own
- * folder; the path from data to model and on to predictions is pipeline.c. */
+ * folder; the path from data to model is fit.c, that to predictions predict.c. */
 #include "core/core.h"
 #include "linalg/linalg.h"
 
@@ -43,7 +43,7 @@ rlar_status rlar_blas_speed(rlar_ctx *ctx, double seconds, double *gflops) {
     if (!ctx || !gflops || !(seconds >= 0.0 && seconds <= 3600.0))
         return rlar__fail(ctx, RLAR_E_ARG, "rlar_blas_speed: seconds must be 0 to 3600");
     rlar__begin(ctx);
-    RLAR_TRY(rlar__blas_open(ctx));
+    RLAR_TRY(rlar__blas_open(ctx, 0));
     double *a = NULL, *c = NULL;
     rlar_status status = rlar__calloc(ctx, PROBE * PROBE, sizeof *a, "the speed probe", &a);
     if (status >= 0)

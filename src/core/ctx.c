@@ -89,6 +89,7 @@ void rlar__ctx_child(rlar_ctx *parent, bool on_caller, rlar_ctx *child) {
     memset(child, 0, sizeof *child);
     child->threads = 1;
     child->child = true;
+    child->blas_room = parent->blas_room;
     child->progress = on_caller ? parent->progress : NULL;
     child->user = parent->user;
     child->memory = parent->memory;

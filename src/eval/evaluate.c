@@ -17,6 +17,7 @@
 #include "eval/eval_result.h"
 #include "eval/metrics.h"
 #include "eval/split.h"
+#include "linalg/linalg.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -402,6 +403,7 @@ rlar_status rlar_evaluate(rlar_ctx *ctx, const rlar_data *data, const rlar_eval_
     rlar_eval_spec known = {0};
     memcpy(&known, spec, spec->size < sizeof known ? spec->size : sizeof known);
     eval_run run = {.data = data, .spec = &known};
+    RLAR_TRY(rlar__blas_open(ctx, 0));
     rlar_status status = start_run(ctx, &run);
     if (status >= 0)
         status = run_stages(ctx, &run);

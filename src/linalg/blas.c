@@ -18,6 +18,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
@@ -213,7 +214,28 @@ static void open_once(void) {
         put_back(core, old_core);
 }
 
-rlar_status rlar__blas_open(rlar_ctx *ctx) {
+/* OpenBLAS takes a buffer of 128 MiB of address space for every thread that calls it at once, and
+ * tries for ever when it cannot have it (under ulimit -v, say). Ask the system first, with the same
+ * kind of mapping; the pages are not touched. */
+static rlar_status check_room(rlar_ctx *ctx, int64_t beside) {
+    const size_t buffers = ctx->blas_room ? 0 : (size_t)ctx->threads * 129 << 20;
+    const size_t bytes = buffers + (size_t)beside;
+    if (bytes == 0)
+        return RLAR_OK;
+    void *room = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (room == MAP_FAILED)
+        return rlar__fail(
+            ctx, RLAR_E_NOMEM,
+            "the computation needs %zu MiB of address space on %d threads and the system "
+            "refuses; raise the limit (ulimit -v), use fewer threads or less data",
+            bytes >> 20, ctx->threads);
+    munmap(room, bytes);
+    ctx->blas_room = true;
+    return RLAR_OK;
+}
+
+rlar_status rlar__blas_open(rlar_ctx *ctx, int64_t beside) {
+    RLAR_TRY(check_room(ctx, beside));
     pthread_once(&once, open_once);
     if (!blas.dgemm)
         return rlar__fail(
@@ -234,7 +256,7 @@ rlar_status rlar_blas_describe(rlar_ctx *ctx, rlar_blas_info *out) {
     if (!ctx || !out || out->size < sizeof *out)
         return rlar__fail(ctx, RLAR_E_ARG, "rlar_blas_describe: ctx and a sized out are needed");
     rlar__begin(ctx);
-    RLAR_TRY(rlar__blas_open(ctx));
+    RLAR_TRY(rlar__blas_open(ctx, 0));
     *out = (rlar_blas_info){.size = out->size,
                             .library = blas.library,
                             .config = blas.config,

@@ -20,8 +20,9 @@ enum {
 
 /* ---- BLAS (blas.c) ---- */
 
-/* Load the library on first use. Every public call that computes starts with it. */
-rlar_status rlar__blas_open(rlar_ctx *ctx);
+/* Load the library on first use, and see that the system has room for its buffers and for the bytes
+ * that the caller is going to take beside them. Every public call that computes starts with it. */
+rlar_status rlar__blas_open(rlar_ctx *ctx, int64_t beside);
 
 /* ---- Products (gram.c) ---- */
 

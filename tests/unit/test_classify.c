@@ -27,7 +27,7 @@ static rlar_ctx *new_ctx(int threads) {
     rlar_ctx *ctx = NULL;
     o.threads = threads;
     assert_int_equal(rlar_ctx_new(&o, &ctx), RLAR_OK);
-    assert_int_equal(rlar__blas_open(ctx), RLAR_OK);
+    assert_int_equal(rlar__blas_open(ctx, 0), RLAR_OK);
     return ctx;
 }
 

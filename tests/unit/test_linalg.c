@@ -18,7 +18,7 @@ static rlar_ctx *new_ctx(int threads) {
     o.threads = threads;
     rlar_ctx *ctx = NULL;
     assert_int_equal(rlar_ctx_new(&o, &ctx), RLAR_OK);
-    assert_int_equal(rlar__blas_open(ctx), RLAR_OK);
+    assert_int_equal(rlar__blas_open(ctx, 0), RLAR_OK);
     return ctx;
 }
 

@@ -65,7 +65,7 @@ static void problem_open(problem *q, const shape *s, int threads, uint64_t seed)
                            .groups = &q->f.groups,
                            .alpha = s->alpha,
                            .beta = s->beta};
-    assert_int_equal(rlar__blas_open(q->f.ctx), RLAR_OK);
+    assert_int_equal(rlar__blas_open(q->f.ctx, 0), RLAR_OK);
 }
 
 static void problem_close(problem *q) {

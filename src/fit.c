@@ -1,25 +1,19 @@
-/* pipeline.c - data -> scaling -> method -> model, and model -> scaling -> map -> classifier.
+/* fit.c - data -> scaling -> method -> model.
  *
- * The one place where the parts meet. A fit copies its samples once: grouped by class, scaled, as
- * float64. A prediction works on blocks, so its memory does not grow with the data; every block is
- * padded to whole columns of the projection, so that a sample gets the same bits alone or in
- * company. */
+ * The samples are copied once: grouped by class, scaled, as float64. The method sees nothing else.
+ * What it yields, a linear map, becomes a model together with the scaling, the names and the
+ * embedded samples. */
 #include "core/core.h"
 #include "data/dataset.h"
 #include "data/scale.h"
-#include "eval/classify.h"
 #include "linalg/linalg.h"
 #include "methods/method.h"
 #include "model/model.h"
+#include "pipeline.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-/* Larger values overflow when squared, summed and multiplied by the weights 1/eps. */
-static const double LARGEST = 1e100;
-
-enum { BLOCK_BYTES = 32 << 20, BLOCK_MAX = 1024 };
 
 /* ---- The training samples ---- */
 
@@ -38,10 +32,6 @@ static void training_free(training *t) {
     rlar__free(t->label);
     rlar__free(t->first);
     rlar__free(t->class_of);
-}
-
-static int64_t padded(int64_t n) {
-    return (n + RLAR_COLUMNS - 1) / RLAR_COLUMNS * RLAR_COLUMNS;
 }
 
 static int64_t row_at(const rlar_fit_options *o, int64_t i) {
@@ -120,37 +110,12 @@ static rlar_status group(rlar_ctx *ctx, const rlar_data *data, const rlar_fit_op
     return check_counts(ctx, data, t);
 }
 
-/* "feature 3" or "feature 3 (ash)". */
-static const char *feature_text(const rlar_data *data, int64_t j, char *buf, size_t size) {
-    const char *name = rlar__texts_at(&data->features, j);
-    if (name)
-        snprintf(buf, size, "feature %lld (%.40s)", (long long)j + 1, name);
-    else
-        snprintf(buf, size, "feature %lld", (long long)j + 1);
-    return buf;
-}
-
-static rlar_status check_raw(rlar_ctx *ctx, const rlar_data *data, int64_t row, const double *x) {
-    char where[96];
-    for (int64_t j = 0; j < data->view.d; j++) {
-        if (isfinite(x[j]))
-            continue;
-        return rlar__fail(ctx, RLAR_E_DATA, "%s: sample %lld, %s is %s; %s", data->name,
-                          (long long)(data->first + row + 1),
-                          feature_text(data, j, where, sizeof where),
-                          isnan(x[j]) ? "missing (nan)" : "infinite",
-                          isnan(x[j]) ? "fill it in or drop the sample (--missing mean|drop)"
-                                      : "samples must be finite");
-    }
-    return RLAR_OK;
-}
-
 static rlar_status check_scaled(rlar_ctx *ctx, const rlar_data *data, const training *t,
                                 const rlar_scaling *scaling) {
     char where[96], chain[64];
     const int64_t d = t->train.d;
     for (int64_t i = 0; i < t->train.n * d; i++) {
-        if (fabs(t->x[i]) <= LARGEST)
+        if (fabs(t->x[i]) <= RLAR_LARGEST)
             continue;
         rlar__scaling_text(scaling, chain, sizeof chain);
         return rlar__fail(
@@ -158,7 +123,7 @@ static rlar_status check_scaled(rlar_ctx *ctx, const rlar_data *data, const trai
             "%s: sample %lld, %s is %g after scaling \"%s\", more than the limit of %g; "
             "choose --scale unit or minmax",
             data->name, (long long)t->order[i / d] + 1,
-            feature_text(data, i % d, where, sizeof where), t->x[i], chain, LARGEST);
+            rlar__feature_text(data, i % d, where, sizeof where), t->x[i], chain, RLAR_LARGEST);
     }
     return RLAR_OK;
 }
@@ -170,10 +135,10 @@ static rlar_status load_samples(rlar_ctx *ctx, const rlar_data *data, rlar_scali
     if (!rlar__size_mul((size_t)d, sizeof(double), &sample))
         return rlar__fail(ctx, RLAR_E_TOO_LARGE, "%s: %lld features are too many", data->name,
                           (long long)d);
-    RLAR_TRY(rlar__calloc(ctx, padded(n), sample, "the scaled samples", &t->x));
+    RLAR_TRY(rlar__calloc(ctx, rlar__padded(n), sample, "the scaled samples", &t->x));
     for (int64_t i = 0; i < n; i++) {
         rlar_data_row(data, t->order[i], t->x + i * d);
-        RLAR_TRY(check_raw(ctx, data, t->order[i], t->x + i * d));
+        RLAR_TRY(rlar__check_row(ctx, data, t->order[i], t->x + i * d));
         if (i % 1024 == 0)
             RLAR_TRY(rlar__poll(ctx));
     }
@@ -227,21 +192,15 @@ static rlar_status check_map(rlar_ctx *ctx, const rlar_model *m, const char *met
     return RLAR_OK;
 }
 
-static void add_offset(int64_t p, int64_t n, const double *b, double *z) {
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t r = 0; r < p; r++)
-            z[i * p + r] += b[r];
-}
-
 /* z = W^T x + b of the training samples. */
 static rlar_status embed_references(rlar_ctx *ctx, const training *t, rlar_model *m) {
     double *z = NULL;
-    const int64_t columns = padded(m->n);
+    const int64_t columns = rlar__padded(m->n);
     RLAR_TRY(rlar__alloc(ctx, columns, (size_t)m->p * sizeof *z, "the reference samples", &z));
     const rlar_status status = rlar__project(ctx, m->p, columns, m->d, m->w, t->x, z);
     if (status >= 0) {
         memcpy(m->z, z, (size_t)(m->n * m->p) * sizeof *z);
-        add_offset(m->p, m->n, m->b, m->z);
+        rlar__add_offset(m->p, m->n, m->b, m->z);
         memcpy(m->z_class, t->label, (size_t)m->n * sizeof *m->z_class);
     }
     rlar__free(z);
@@ -300,6 +259,31 @@ static void give_info(rlar_info *out, const rlar_info *info) {
     out->size = size;
 }
 
+/* What the fit of these samples will hold and cost. */
+static rlar_status forecast_of(rlar_ctx *ctx, const training *t, const rlar_params *params,
+                               rlar_forecast *out) {
+    RLAR_TRY(params->method->forecast(ctx, &t->train, params, out));
+    const double n = (double)t->train.n, d = (double)t->train.d;
+    const double p = (double)params->method->outputs(&t->train, params);
+    out->bytes +=
+        (int64_t)(8.0 * ((double)rlar__padded(t->train.n) * d + 2.0 * n + d * (p + 4.0) + n * p));
+    return RLAR_OK;
+}
+
+/* Refuse before anything large is taken, not in the middle. */
+static rlar_status check_memory(rlar_ctx *ctx, const training *t, const rlar_params *params) {
+    rlar_forecast f = {.size = sizeof f};
+    RLAR_TRY(forecast_of(ctx, t, params, &f));
+    const double limit = (double)ctx->memory->limit, held = (double)rlar_ctx_memory(ctx);
+    if (limit > 0.0 && held + (double)f.bytes > limit)
+        return rlar__fail(
+            ctx, RLAR_E_NOMEM,
+            "the fit needs %.1f MiB beside the %.1f MiB held, the memory limit is %.1f MiB; "
+            "raise it (--max-memory) or use less data",
+            (double)f.bytes / 1048576.0, held / 1048576.0, limit / 1048576.0);
+    return rlar__blas_open(ctx, f.bytes);
+}
+
 rlar_status rlar_fit(rlar_ctx *ctx, const rlar_data *data, const rlar_params *params,
                      const rlar_fit_options *options, rlar_model **out, rlar_info *info) {
     if (!ctx || !data || !out)
@@ -310,7 +294,6 @@ rlar_status rlar_fit(rlar_ctx *ctx, const rlar_data *data, const rlar_params *pa
     rlar_scaling scaling = {0};
     rlar_params own;
     params = params_or_default(params, &own);
-    RLAR_TRY(rlar__blas_open(ctx));
     RLAR_TRY(check_fit(ctx, data, options, &o));
     RLAR_TRY(rlar__scaling_parse(ctx, o.scale, &scaling));
     training t = {0};
@@ -320,6 +303,8 @@ rlar_status rlar_fit(rlar_ctx *ctx, const rlar_data *data, const rlar_params *pa
     if (status >= 0 && data->view.weights)
         status = rlar__fail(ctx, RLAR_E_UNSUPPORTED, "%s: method %s does not take sample weights",
                             data->name, params->method->def.name);
+    if (status >= 0)
+        status = check_memory(ctx, &t, params);
     if (status >= 0)
         status = load_samples(ctx, data, &scaling, &t);
     if (status >= 0)
@@ -348,152 +333,9 @@ rlar_status rlar_fit_forecast(rlar_ctx *ctx, const rlar_data *data, const rlar_p
     rlar_forecast f = {.size = out->size};
     rlar_status status = group(ctx, data, &o, &t);
     if (status >= 0)
-        status = params->method->forecast(ctx, &t.train, params, &f);
-    if (status >= 0) {
-        const double n = (double)t.train.n, d = (double)t.train.d;
-        const double p = (double)params->method->outputs(&t.train, params);
-        f.bytes +=
-            (int64_t)(8.0 * ((double)padded(t.train.n) * d + 2.0 * n + d * (p + 4.0) + n * p));
+        status = forecast_of(ctx, &t, params, &f);
+    if (status >= 0)
         *out = f;
-    }
     training_free(&t);
     return status;
-}
-
-/* ---- Predict ---- */
-
-typedef struct block {
-    int64_t most; /* samples per block */
-    double *x;    /* d x most */
-    double *z;    /* p x most */
-} block;
-
-static void block_free(block *b) {
-    rlar__free(b->x);
-    rlar__free(b->z);
-}
-
-static rlar_status block_new(rlar_ctx *ctx, const rlar_model *m, int64_t n, block *b) {
-    int64_t most = BLOCK_BYTES / ((int64_t)sizeof(double) * m->d) / RLAR_COLUMNS * RLAR_COLUMNS;
-    most = most < RLAR_COLUMNS ? RLAR_COLUMNS : most > BLOCK_MAX ? BLOCK_MAX : most;
-    b->most = padded(n) < most ? padded(n) : most;
-    RLAR_TRY(rlar__alloc(ctx, b->most, (size_t)m->d * sizeof *b->x, "a block of samples", &b->x));
-    return rlar__alloc(ctx, b->most, (size_t)m->p * sizeof *b->z, "a block of outputs", &b->z);
-}
-
-static rlar_status check_columns(rlar_ctx *ctx, const rlar_model *m, const rlar_data *data) {
-    if (data->view.d != m->d)
-        return rlar__fail(ctx, RLAR_E_MODEL,
-                          "%s has %lld features, the model was trained on %lld; "
-                          "use the columns it was trained on",
-                          data->name, (long long)data->view.d, (long long)m->d);
-    for (int64_t j = 0; j < m->features.count && j < data->features.count; j++) {
-        const char *want = rlar__texts_at(&m->features, j),
-                   *have = rlar__texts_at(&data->features, j);
-        if (strcmp(want, have) != 0)
-            return rlar__fail(
-                ctx, RLAR_E_MODEL,
-                "%s: column %lld is \"%.40s\", the model was trained with \"%.40s\" there",
-                data->name, (long long)j + 1, have, want);
-    }
-    return RLAR_OK;
-}
-
-/* Scaled outputs of `count` samples; rows NULL: from `start` on. */
-static rlar_status embed_block(rlar_ctx *ctx, const rlar_model *m, const rlar_data *data,
-                               const int64_t *rows, int64_t start, int64_t count, block *b) {
-    const int64_t columns = padded(count);
-    for (int64_t i = 0; i < count; i++) {
-        const int64_t row = rows ? rows[start + i] : start + i;
-        if (row < 0 || row >= data->view.n)
-            return rlar__fail(ctx, RLAR_E_ARG,
-                              "rlar_predict: row %lld is not one of the %lld samples",
-                              (long long)row, (long long)data->view.n);
-        double *x = b->x + i * m->d;
-        rlar_data_row(data, row, x);
-        for (int64_t j = 0; j < m->d; j++)
-            if (isnan(x[j]))
-                x[j] = m->scaling.fill[j];
-        RLAR_TRY(check_raw(ctx, data, row, x));
-    }
-    memset(b->x + count * m->d, 0, (size_t)((columns - count) * m->d) * sizeof *b->x);
-    RLAR_TRY(rlar__scaling_apply(ctx, &m->scaling, b->x, count));
-    RLAR_TRY(rlar__project(ctx, m->p, columns, m->d, m->w, b->x, b->z));
-    add_offset(m->p, count, m->b, b->z);
-    for (int64_t i = 0; i < count * m->p; i++)
-        if (!(fabs(b->z[i]) <= LARGEST))
-            return rlar__fail(
-                ctx, RLAR_E_NUMERIC,
-                "%s: sample %lld is too large for the model: an output of %g, more than "
-                "%g; check its values",
-                data->name,
-                (long long)(data->first + 1 + (rows ? rows[start + i / m->p] : start + i / m->p)),
-                b->z[i], LARGEST);
-    return RLAR_OK;
-}
-
-typedef struct prediction {
-    const rlar_model *model;
-    const rlar_data *data;
-    const int64_t *rows;
-    int64_t n;
-    rlar_classifier classifier;
-    int64_t neighbours;
-    int64_t *classes;
-    double *scores, *z; /* z: transform instead of classify */
-} prediction;
-
-static rlar_status predict_block(rlar_ctx *ctx, const prediction *p, int64_t start, int64_t count,
-                                 block *b) {
-    const rlar_model *m = p->model;
-    RLAR_TRY(embed_block(ctx, m, p->data, p->rows, start, count, b));
-    if (p->z) {
-        memcpy(p->z + start * m->p, b->z, (size_t)(count * m->p) * sizeof *b->z);
-        return RLAR_OK;
-    }
-    const rlar_references refs = {
-        .p = m->p, .n = m->n, .c = m->c, .z = m->z, .z_class = m->z_class};
-    return rlar__classify(ctx, p->classifier, p->neighbours, &refs, b->z, count, p->classes + start,
-                          p->scores ? p->scores + start * m->c : NULL);
-}
-
-static rlar_status predict_all(rlar_ctx *ctx, const prediction *p) {
-    RLAR_TRY(rlar__blas_open(ctx));
-    RLAR_TRY(check_columns(ctx, p->model, p->data));
-    block b = {0};
-    rlar_status status = p->n > 0 ? block_new(ctx, p->model, p->n, &b) : RLAR_OK;
-    for (int64_t start = 0; status >= 0 && start < p->n; start += b.most) {
-        const int64_t count = p->n - start < b.most ? p->n - start : b.most;
-        status = predict_block(ctx, p, start, count, &b);
-    }
-    block_free(&b);
-    return status;
-}
-
-rlar_status rlar_predict(rlar_ctx *ctx, const rlar_model *model, const rlar_data *data,
-                         const rlar_predict_options *options, int64_t *classes, double *scores) {
-    if (!ctx || !model || !data || !classes)
-        return rlar__fail(ctx, RLAR_E_ARG, "rlar_predict: ctx, model, data and classes are needed");
-    rlar__begin(ctx);
-    rlar_predict_options o = RLAR_INIT(rlar_predict_options);
-    if (options)
-        memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
-    prediction p = {.model = model,
-                    .data = data,
-                    .rows = o.rows,
-                    .n = o.rows ? o.n_rows : data->view.n,
-                    .neighbours = o.neighbours ? o.neighbours : 5,
-                    .classes = classes,
-                    .scores = scores};
-    RLAR_TRY(rlar__classifier_parse(ctx, o.classifier, &p.classifier));
-    return predict_all(ctx, &p);
-}
-
-rlar_status rlar_transform(rlar_ctx *ctx, const rlar_model *model, const rlar_data *data,
-                           double *z) {
-    if (!ctx || !model || !data || !z)
-        return rlar__fail(ctx, RLAR_E_ARG, "rlar_transform: ctx, model, data and z are needed");
-    rlar__begin(ctx);
-    const prediction p = {.model = model, .data = data, .n = data->view.n, .z = z};
-    return predict_all(ctx, &p);
 }
