@@ -1,0 +1,55 @@
+# rlar: the short way in. Meson does the work (meson.build); this file names the usual commands.
+#
+#   make            build; the program is build/rlar
+#   make demo       install what is missing, build, and set RLAR against the paper's UCI table
+#   make check      install what is missing, build, and run every test (a few minutes)
+#   make install    PREFIX=/usr/local, DESTDIR=
+#   make bench      time the fit
+#   make format     clang-format
+#   make clean      remove the build folders
+#
+# SETUP=true skips the installation of packages.
+
+PREFIX ?= /usr/local
+SETUP ?= scripts/setup
+# The system's Python, which has the packages that scripts/setup installs, before any other.
+PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
+
+# Larger data sets for the tests that can use them; without the folder those tests are skipped.
+ifndef RLAR_DATA_DIR
+ifneq ($(wildcard ../shared/data),)
+export RLAR_DATA_DIR := $(abspath ../shared/data)
+endif
+endif
+
+.PHONY: all demo check install bench format clean
+.NOTPARALLEL:
+
+all: build/build.ninja
+	@meson compile -C build
+	@echo "The program is build/rlar; try: build/rlar --help"
+
+build/build.ninja:
+	@meson setup build --prefix=$(PREFIX)
+
+demo:
+	@$(SETUP) build
+	@$(MAKE) --no-print-directory all
+	@scripts/demo
+
+check:
+	@$(SETUP) check
+	@scripts/check
+
+install: all
+	@meson configure build --prefix=$(PREFIX)
+	@DESTDIR=$(if $(DESTDIR),$(abspath $(DESTDIR))) meson install -C build
+
+bench: all
+	@$(PYTHON) bench/bench.py build/rlar
+
+format:
+	@clang-format-14 -i $$(find include src cli examples tests -name '*.[ch]')
+
+clean:
+	@rm -rf build build-asan

@@ -1,0 +1,194 @@
+/* cli.h - what the verbs share.
+ *
+ * Convention: a function that returns int returns an exit code, and whoever returns a non-zero one
+ * has printed the reason. Results go through cli_write and cli_printf (standard output, or the file
+ * of -o); everything else goes to standard error through cli_note, cli_warn and cli_error. */
+#ifndef RLAR_CLI_H
+#define RLAR_CLI_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "args.h"
+#include "rlar.h"
+
+#define CLI_PRINTF(text, args) __attribute__((format(printf, text, args)))
+
+enum {
+    CODE_DONE = 0,
+    CODE_FAILED = 1,
+    CODE_USAGE = 2,
+    CODE_DATA = 3,
+    CODE_MODEL = 4,
+    CODE_NUMERIC = 5,
+    CODE_IO = 6,
+    CODE_MEMORY = 7,
+    CODE_INTERRUPTED = 130
+};
+
+enum { CLI_NUMBER_SIZE = 32, CLI_BUFFER_SIZE = 1 << 16 };
+
+/* Where results go: file when -o was given, else descriptor 1. */
+typedef struct cli_out {
+    rlar_file *file;
+    const char *path;   /* of file, for messages */
+    int error;          /* errno of the first failed write to standard output, 0: none */
+    rlar_status status; /* of the first failed write to the file */
+    size_t used;
+    char buffer[CLI_BUFFER_SIZE];
+} cli_out;
+
+typedef struct cli {
+    cli_args args;
+    const cli_verb *verb;
+    rlar_ctx *ctx;
+    cli_out out;
+    bool terminal;        /* standard error is one: show progress */
+    bool line_shown;      /* a progress line is on it */
+    double started, next; /* of the running work; when the line may be drawn again */
+    int64_t warnings;     /* printed so far */
+    void (*on_iteration)(struct cli *c, const rlar_info *info, void *user); /* or NULL */
+    void *on_iteration_user;
+} cli;
+
+/* ---- main.c ---- */
+bool cli_interrupted(void); /* SIGINT or SIGTERM came */
+
+/* ---- common.c: messages, exit codes, small things ---- */
+int cli_exit_code(rlar_status status);
+/* Print "rlar: text" and return the code. */
+int cli_error(cli *c, int code, const char *format, ...) CLI_PRINTF(3, 4);
+/* A usage error: the text names the verb and says where help is. */
+int cli_usage(cli *c, const char *format, ...) CLI_PRINTF(2, 3);
+/* 0 for a status that is no error, else print the context's text and return its exit code. */
+int cli_check(cli *c, rlar_status status);
+void cli_note(cli *c, const char *format, ...) CLI_PRINTF(2, 3);
+void cli_warn(cli *c, const char *format, ...) CLI_PRINTF(2, 3);
+double cli_now(void);
+/* Small memory for names and lists. Ends the program with code 7 when there is none. */
+void *cli_alloc(size_t size);
+char *cli_strdup(const char *text, size_t length);
+/* The shortest text that reads back as the same number; "nan" where it is not one. */
+const char *cli_number(double value, char buf[CLI_NUMBER_SIZE]);
+/* "1.4 GiB" */
+const char *cli_bytes(double bytes, char buf[CLI_NUMBER_SIZE]);
+
+/* ---- context.c ---- */
+int cli_ctx_open(cli *c);
+void cli_progress_clear(cli *c); /* take the progress line off the terminal */
+
+/* ---- out.c ---- */
+int cli_out_open(cli *c, const char *path); /* NULL or "-": standard output */
+void cli_write(cli *c, const char *bytes, size_t size);
+void cli_printf(cli *c, const char *format, ...) CLI_PRINTF(2, 3);
+void cli_csv(cli *c, const char *text); /* one field, quoted where it must be */
+void cli_flush(cli *c);
+bool cli_out_broken(const cli *c); /* nobody reads any more: stop working */
+int cli_out_close(cli *c, int code);
+
+/* ---- help.c ---- */
+void cli_help(cli *c);
+void cli_help_verb(cli *c, const cli_verb *verb);
+/* A paragraph with lines broken at spaces; all but the first are indented. */
+void cli_wrap(cli *c, const char *text, int indent);
+void cli_usage_brief(void); /* to standard error, for `rlar` alone */
+
+/* ---- json.c ---- */
+json_t *cli_json_number(double value);    /* null when not finite */
+json_t *cli_json_text(const char *text);  /* null for NULL; bytes that are no UTF-8 become U+FFFD */
+json_t *cli_json_value(const char *text); /* a number when the text is one, else the text */
+json_t *cli_json_params(const rlar_params *params);
+void cli_json_set(json_t *object, const char *key, json_t *value);
+void cli_json_print(cli *c, json_t *root); /* and release it */
+
+/* ---- table.c: aligned columns of text ---- */
+typedef struct cli_table {
+    int columns;
+    unsigned right; /* bit j: column j is aligned right */
+    int count, capacity;
+    char **cell;
+} cli_table;
+void cli_table_add(cli_table *table, const char *format, ...) CLI_PRINTF(2, 3);
+void cli_table_print(cli *c, cli_table *table); /* and release it */
+
+/* ---- load.c: data from any format ---- */
+typedef struct cli_data {
+    rlar_data *data;
+    double *x;          /* the samples that data borrows, for .mat */
+    char *file, *name;  /* path as opened; file name without folder and endings */
+    const char *format; /* "csv", "mat", ... */
+    int64_t missing;    /* cells that were missing when read */
+} cli_data;
+int cli_data_load(cli *c, const char *word, rlar_missing missing, cli_data *out);
+void cli_data_free(cli_data *data);
+/* cli_check for work on data, `before` samples of which came in earlier blocks: the text names the
+ * file (common.c). */
+int cli_check_data(cli *c, rlar_status status, const cli_data *data, int64_t before);
+
+/* Samples block by block, for a model: classes are numbered as the model's. */
+typedef struct cli_stream {
+    cli_data held; /* .mat files are read whole */
+    rlar_stream *stream;
+    int64_t block; /* samples at a time */
+} cli_stream;
+int cli_stream_open(cli *c, const char *word, const rlar_model *model, cli_stream *out);
+/* The next block, or NULL at the end. */
+int cli_stream_next(cli *c, cli_stream *stream, const rlar_data **out);
+void cli_stream_close(cli_stream *stream);
+/* Warn when nearly every sample has a class of its own; the first also refuses data without labels.
+ */
+int cli_need_labels(cli *c, const cli_data *data);
+void cli_warn_labels(cli *c, const cli_data *data);
+
+/* ---- read_mat.c ---- */
+bool cli_mat_wanted(const cli *c, const char *path);
+int cli_mat_read(cli *c, const char *path, rlar_missing missing, cli_data *out);
+
+/* ---- settings.c: -p, short forms and presets onto parameters ---- */
+/* NAME=VALUE or METHOD.NAME=VALUE cut in pieces (allocated in one block: free the result's `copy`).
+ */
+typedef struct cli_assignment {
+    char *copy;
+    const char *method, *name, *value; /* method may be NULL */
+} cli_assignment;
+int cli_assignment_parse(cli *c, const char *option, const cli_setting *setting,
+                         cli_assignment *out);
+/* New parameters for each of `count` methods, with the preset and every -p applied. */
+int cli_params_make(cli *c, const char *const *methods, int count, rlar_params **out);
+/* "alpha=0.1 beta=0.1 ..." as an allocated text. */
+char *cli_params_line(const rlar_params *params);
+
+/* ---- evaluate_out.c ---- */
+/* One line of the outcome: a method on a data set at one training size. */
+typedef struct cli_row {
+    const cli_data *data;
+    const rlar_params *params;
+    rlar_eval_result result;
+    double size; /* training samples per class, share, or folds */
+} cli_row;
+typedef struct cli_outcome {
+    const cli_data *data;
+    int n_data;
+    const cli_row *row;
+    int n_rows, n_methods; /* rows come in runs of n_methods: the same data and size */
+    const rlar_eval_spec *spec;
+} cli_outcome;
+void cli_outcome_text(cli *c, const cli_outcome *out);
+void cli_outcome_csv(cli *c, const cli_outcome *out);
+void cli_outcome_latex(cli *c, const cli_outcome *out);
+json_t *cli_outcome_json(const cli_outcome *out);
+
+/* ---- the verbs ---- */
+int cli_cmd_fit(cli *c);
+int cli_cmd_predict(cli *c);
+int cli_cmd_transform(cli *c);
+int cli_cmd_rank(cli *c);
+int cli_cmd_evaluate(cli *c);
+int cli_cmd_info(cli *c);
+int cli_cmd_convert(cli *c);
+int cli_cmd_methods(cli *c);
+int cli_cmd_doctor(cli *c);
+
+#endif

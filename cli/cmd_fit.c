@@ -1,0 +1,254 @@
+/* cmd_fit.c - rlar fit: learn a model, report, and write it.
+ *
+ * The trace is collected while the fit runs and written afterwards, so that an interrupted or
+ * failed fit leaves no file behind. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+/* The lines of --trace. */
+typedef struct trace {
+    rlar_info *row;
+    int64_t count, capacity;
+} trace;
+
+/* Called by the library after every iteration. */
+static void on_iteration(cli *c, const rlar_info *info, void *user) {
+    trace *t = user;
+    if (c->args.verbose > 0)
+        cli_note(
+            c,
+            "iteration %lld: objective %.10g = regression %.6g + sparsity %.6g + locality %.6g, "
+            "%.2f s",
+            (long long)info->iterations, info->objective, info->regression, info->sparsity,
+            info->locality, info->seconds);
+    if (c->args.trace == NULL)
+        return;
+    if (t->count == t->capacity) {
+        t->capacity = t->capacity > 0 ? 2 * t->capacity : 64;
+        rlar_info *grown = cli_alloc((size_t)t->capacity * sizeof *grown);
+        if (t->count > 0)
+            memcpy(grown, t->row, (size_t)t->count * sizeof *grown);
+        free(t->row);
+        t->row = grown;
+    }
+    t->row[t->count++] = *info;
+}
+
+/* Numbers are written so that they read back exactly; a method without an objective has nan. */
+static rlar_status write_trace_rows(rlar_file *file, const trace *t) {
+    const char *header = "iteration,objective,smoothed,regression,sparsity,locality,seconds\n";
+    rlar_status status = rlar_file_write(file, header, strlen(header));
+    for (int64_t i = 0; i < t->count && status >= 0; i++) {
+        const rlar_info *r = &t->row[i];
+        const double value[] = {r->objective, r->smoothed, r->regression,
+                                r->sparsity,  r->locality, r->seconds};
+        char line[256], number[CLI_NUMBER_SIZE];
+        int used = snprintf(line, sizeof line, "%lld", (long long)r->iterations);
+        for (size_t j = 0; j < sizeof value / sizeof value[0]; j++)
+            used += snprintf(line + used, sizeof line - (size_t)used, ",%s",
+                             cli_number(value[j], number));
+        line[used] = '\n';
+        status = rlar_file_write(file, line, (size_t)used + 1);
+    }
+    return status;
+}
+
+static int write_trace(cli *c, const trace *t) {
+    rlar_file *file = NULL;
+    int code = cli_check(c, rlar_file_create(c->ctx, c->args.trace, &file));
+    if (code != 0)
+        return code;
+    code = cli_check(c, write_trace_rows(file, t));
+    if (code != 0)
+        rlar_file_abort(file);
+    else
+        code = cli_check(c, rlar_file_commit(file));
+    if (code == 0)
+        cli_note(c, "wrote %s", c->args.trace);
+    return code;
+}
+
+/* Share of training samples that the nearest centroid gets right. */
+static int train_accuracy(cli *c, const rlar_model *model, const rlar_data *data, double *out) {
+    const int64_t n = rlar_data_samples(data);
+    rlar_predict_options options = RLAR_INIT(rlar_predict_options);
+    options.classifier = "centroid";
+    int64_t *classes = cli_alloc((size_t)n * sizeof *classes), right = 0;
+    const int code = cli_check(c, rlar_predict(c->ctx, model, data, &options, classes, NULL));
+    for (int64_t i = 0; i < n && code == 0; i++)
+        right += classes[i] == rlar_data_label(data, i);
+    free(classes);
+    *out = n > 0 ? (double)right / (double)n : 0;
+    return code;
+}
+
+/* ---- reports ---- */
+
+static const char *path_name(int dual) {
+    return dual ? "dual" : "primal";
+}
+
+/* The keys that fit and its dry run share. */
+static json_t *json_head(const cli_data *data, const rlar_params *params) {
+    json_t *root = json_object();
+    cli_json_set(root, "method", cli_json_text(rlar_params_method(params)->name));
+    cli_json_set(root, "params", cli_json_params(params));
+    cli_json_set(root, "n", json_integer(rlar_data_samples(data->data)));
+    cli_json_set(root, "d", json_integer(rlar_data_dims(data->data)));
+    cli_json_set(root, "classes", json_integer(rlar_data_classes(data->data)));
+    return root;
+}
+
+/* The keys are fixed: scripts rely on them. */
+static void report_json(cli *c, const cli_data *data, const rlar_params *params,
+                        const rlar_info *info, double accuracy) {
+    json_t *root = json_head(data, params), *terms = json_object();
+    cli_json_set(root, "iterations", json_integer(info->iterations));
+    cli_json_set(root, "objective", cli_json_number(info->objective));
+    cli_json_set(terms, "regression", cli_json_number(info->regression));
+    cli_json_set(terms, "sparsity", cli_json_number(info->sparsity));
+    cli_json_set(terms, "locality", cli_json_number(info->locality));
+    cli_json_set(root, "terms", terms);
+    cli_json_set(root, "converged", json_boolean(info->converged));
+    cli_json_set(root, "path", cli_json_text(path_name(info->dual)));
+    cli_json_set(root, "seconds", cli_json_number(info->seconds));
+    cli_json_set(root, "train_accuracy", cli_json_number(accuracy));
+    cli_json_set(root, "model", cli_json_text(c->args.output));
+    cli_json_print(c, root);
+}
+
+/* The lines that the report and the dry run share. */
+static void text_head(cli *c, const cli_data *data, const rlar_params *params) {
+    char *line = cli_params_line(params);
+    const rlar_method_def *method = rlar_params_method(params);
+    cli_printf(c, "data        %s: %lld samples, %lld features, %lld classes\n", data->name,
+               (long long)rlar_data_samples(data->data), (long long)rlar_data_dims(data->data),
+               (long long)rlar_data_classes(data->data));
+    cli_printf(c, "method      %s (%s)\n", method->name, method->title);
+    cli_printf(c, "parameters  %s\n", line);
+    cli_printf(c, "scaling     %s\n", c->args.scale != NULL ? c->args.scale : "unit");
+    free(line);
+}
+
+static void report_text(cli *c, const cli_data *data, const rlar_params *params,
+                        const rlar_info *info, double accuracy) {
+    text_head(c, data, params);
+    if (info->objective == info->objective)
+        cli_printf(c,
+                   "objective   %.6g after %lld iterations%s (regression %.4g, sparsity %.4g, "
+                   "locality %.4g)\n",
+                   info->objective, (long long)info->iterations,
+                   info->converged ? ", converged" : "", info->regression, info->sparsity,
+                   info->locality);
+    cli_printf(c, "time        %.3f s, %s solve\n", info->seconds, path_name(info->dual));
+    cli_printf(c, "training    %.1f %% right by nearest centroid\n", 100 * accuracy);
+    cli_printf(c, "model       %s\n",
+               c->args.output != NULL ? c->args.output : "not written (use -o MODEL)");
+}
+
+/* What the fit would need, without fitting. */
+static int dry_run(cli *c, const cli_data *data, const rlar_params *params,
+                   const rlar_fit_options *options) {
+    char buf[CLI_NUMBER_SIZE];
+    rlar_forecast forecast = RLAR_INIT(rlar_forecast);
+    const int code =
+        cli_check(c, rlar_fit_forecast(c->ctx, data->data, params, options, &forecast));
+    if (code != 0)
+        return code;
+    if (c->args.json > 0) {
+        json_t *root = json_head(data, params);
+        cli_json_set(root, "path", cli_json_text(path_name(forecast.dual)));
+        cli_json_set(root, "bytes", json_integer(forecast.bytes));
+        cli_json_set(root, "flops", cli_json_number(forecast.flops));
+        cli_json_print(c, root);
+        return 0;
+    }
+    text_head(c, data, params);
+    cli_printf(c, "path        %s\n", path_name(forecast.dual));
+    cli_printf(c, "memory      %s beside the data\n", cli_bytes((double)forecast.bytes, buf));
+    cli_printf(c, "work        %.3g floating-point operations\n", forecast.flops);
+    return 0;
+}
+
+/* ---- the verb ---- */
+
+/* The fit's own warnings, when the log has not told them already. */
+static void tell_warning(cli *c, rlar_status status, int64_t warned_before) {
+    const char *text = rlar_ctx_error(c->ctx);
+    if (status > 0 && c->warnings == warned_before)
+        cli_warn(c, "%s", text[0] != '\0' ? text : rlar_status_text(status));
+}
+
+/* Nothing is printed on standard output until the files are written. */
+static int fit(cli *c, const cli_data *data, const rlar_params *params,
+               const rlar_fit_options *options) {
+    trace t = {0};
+    rlar_model *model = NULL;
+    rlar_info info = RLAR_INIT(rlar_info);
+    double accuracy = 0;
+    const int64_t warned = c->warnings;
+    c->on_iteration = on_iteration;
+    c->on_iteration_user = &t;
+    c->started = cli_now();
+    const rlar_status status = rlar_fit(c->ctx, data->data, params, options, &model, &info);
+    c->on_iteration = NULL;
+    int code = cli_check_data(c, status, data, 0);
+    tell_warning(c, status, warned);
+    if (code == 0)
+        code = train_accuracy(c, model, data->data, &accuracy);
+    if (code == 0 && cli_interrupted())
+        code = cli_error(c, CODE_INTERRUPTED, "interrupted");
+    if (code == 0 && c->args.output != NULL) {
+        code = cli_check(c, rlar_model_save(c->ctx, model, c->args.output));
+        if (code == 0)
+            cli_note(c, "wrote %s", c->args.output);
+    }
+    if (code == 0 && c->args.trace != NULL)
+        code = write_trace(c, &t);
+    if (code == 0 && c->args.json > 0)
+        report_json(c, data, params, &info, accuracy);
+    else if (code == 0)
+        report_text(c, data, params, &info, accuracy);
+    free(t.row);
+    rlar_model_free(model);
+    return code;
+}
+
+/* Can the file be made? Better to know before an hour of fitting than after. */
+static int probe_output(cli *c, const char *path) {
+    rlar_file *file = NULL;
+    if (path == NULL || c->args.dry_run > 0)
+        return 0;
+    const int code = cli_check(c, rlar_file_create(c->ctx, path, &file));
+    if (code == 0)
+        rlar_file_abort(file);
+    return code;
+}
+
+int cli_cmd_fit(cli *c) {
+    const char *method = c->args.method != NULL ? c->args.method : "rlar";
+    rlar_params *params = NULL;
+    cli_data data = {0};
+    rlar_fit_options options = RLAR_INIT(rlar_fit_options);
+    options.scale = c->args.scale;
+    if (c->args.output != NULL && strcmp(c->args.output, "-") == 0)
+        return cli_usage(c, "-o: a model cannot go to standard output, name a file");
+    int code = cli_params_make(c, &method, 1, &params);
+    if (code == 0)
+        code = cli_data_load(c, c->args.word[0], (rlar_missing)c->args.missing, &data);
+    if (code == 0)
+        code = cli_need_labels(c, &data);
+    if (code == 0)
+        code = probe_output(c, c->args.output);
+    if (code == 0)
+        code = probe_output(c, c->args.trace);
+    if (code == 0)
+        code = c->args.dry_run > 0 ? dry_run(c, &data, params, &options)
+                                   : fit(c, &data, params, &options);
+    cli_data_free(&data);
+    rlar_params_free(params);
+    return code;
+}

@@ -1,0 +1,166 @@
+/* common.c - messages, exit codes, small memory, numbers as text.
+ *
+ * A message is one line on standard error that starts with "rlar: "; control characters in it (from
+ * file names or file contents) are shown as '?', so that no file can drive the terminal. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+/* The codes are part of the contract. */
+int cli_exit_code(rlar_status status) {
+    switch (status) {
+    case RLAR_E_ARG:
+        return CODE_USAGE;
+    case RLAR_E_DATA:
+        return CODE_DATA;
+    case RLAR_E_MODEL:
+        return CODE_MODEL;
+    case RLAR_E_NUMERIC:
+        return CODE_NUMERIC;
+    case RLAR_E_IO:
+        return CODE_IO;
+    case RLAR_E_NOMEM:
+    case RLAR_E_TOO_LARGE:
+        return CODE_MEMORY;
+    case RLAR_E_CANCELLED:
+        return CODE_INTERRUPTED;
+    default:
+        return status < 0 ? CODE_FAILED : CODE_DONE;
+    }
+}
+
+/* One line; longer texts are cut. */
+static void say(cli *c, const char *prefix, const char *format, va_list args) {
+    char text[2048];
+    vsnprintf(text, sizeof text, format, args);
+    for (char *at = text; *at != '\0'; at++)
+        if ((unsigned char)*at < 0x20 || *at == 0x7f)
+            *at = '?';
+    cli_progress_clear(c);
+    fprintf(stderr, "rlar: %s%s\n", prefix, text);
+}
+
+int cli_error(cli *c, int code, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    say(c, "", format, args);
+    va_end(args);
+    return code;
+}
+
+int cli_usage(cli *c, const char *format, ...) {
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return cli_error(c, CODE_USAGE, "%s: %s ('rlar %s --help' shows the options)", c->verb->name,
+                     text, c->verb->name);
+}
+
+int cli_check(cli *c, rlar_status status) {
+    if (status >= 0)
+        return 0;
+    if (status == RLAR_E_CANCELLED)
+        return cli_error(c, CODE_INTERRUPTED, "interrupted");
+    const char *text = rlar_ctx_error(c->ctx);
+    return cli_error(c, cli_exit_code(status), "%s",
+                     text[0] != '\0' ? text : rlar_status_text(status));
+}
+
+/* The text behind "prefix: ", or the text itself. */
+static const char *behind(const char *text, const char *prefix) {
+    const size_t length = strlen(prefix);
+    const bool there = strncmp(text, prefix, length) == 0 && strncmp(text + length, ": ", 2) == 0;
+    return there ? text + length + 2 : text;
+}
+
+/* The library names data by their short name, or "memory" when it did not read them, and counts the
+ * samples of a block from 1. People want the file and the sample in it. */
+int cli_check_data(cli *c, rlar_status status, const cli_data *data, int64_t before) {
+    static const char sample[] = "sample ";
+    const int code = cli_exit_code(status);
+    if (code != CODE_DATA && code != CODE_NUMERIC && code != CODE_MODEL)
+        return cli_check(c, status);
+    const char *text = rlar_ctx_error(c->ctx);
+    if (strncmp(text, data->file, strlen(data->file)) == 0)
+        return cli_check(c, status);
+    text = behind(behind(text, "memory"), data->name);
+    if (strncmp(text, sample, strlen(sample)) == 0) {
+        char *rest = NULL;
+        const long long number = strtoll(text + strlen(sample), &rest, 10);
+        return cli_error(c, code, "%s: sample %lld%s", data->file, number + (long long)before,
+                         rest);
+    }
+    return cli_error(c, code, "%s: %s", data->file,
+                     text[0] != '\0' ? text : rlar_status_text(status));
+}
+
+void cli_note(cli *c, const char *format, ...) {
+    if (c->args.quiet > 0)
+        return;
+    va_list args;
+    va_start(args, format);
+    say(c, "", format, args);
+    va_end(args);
+}
+
+void cli_warn(cli *c, const char *format, ...) {
+    c->warnings++;
+    if (c->args.quiet > 0)
+        return;
+    va_list args;
+    va_start(args, format);
+    say(c, "warning: ", format, args);
+    va_end(args);
+}
+
+double cli_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Checked once, here: names and short lists are not worth an error path in every caller. */
+void *cli_alloc(size_t size) {
+    void *memory = malloc(size > 0 ? size : 1);
+    if (memory == NULL) {
+        fputs("rlar: out of memory\n", stderr);
+        _exit(CODE_MEMORY);
+    }
+    return memory;
+}
+
+char *cli_strdup(const char *text, size_t length) {
+    char *copy = cli_alloc(length + 1);
+    memcpy(copy, text, length);
+    copy[length] = '\0';
+    return copy;
+}
+
+/* 15 digits are always exact enough to be short, 17 always enough to be exact. */
+const char *cli_number(double value, char buf[CLI_NUMBER_SIZE]) {
+    if (isnan(value))
+        return "nan";
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(buf, CLI_NUMBER_SIZE, "%.*g", digits, value);
+        if (strtod(buf, NULL) == value)
+            break;
+    }
+    return buf;
+}
+
+const char *cli_bytes(double bytes, char buf[CLI_NUMBER_SIZE]) {
+    static const char *const unit[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    int step = 0;
+    for (; bytes >= 1024 && step < 4; step++)
+        bytes /= 1024;
+    snprintf(buf, CLI_NUMBER_SIZE, "%.*f %s", step == 0 ? 0 : 1, bytes, unit[step]);
+    return buf;
+}

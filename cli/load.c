@@ -1,0 +1,182 @@
+/* load.c - data for the verbs, from any format.
+ *
+ * MATLAB files are read here by matio (read_mat.c), all others by the library. A DATA that does not
+ * exist as given is looked up in --data-dir or RLAR_DATA_DIR, as it stands and with the known
+ * endings, so `rlar fit wine` finds wine.csv.gz there. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+/* Doubles per block of a stream: 16 MiB. */
+enum { BLOCK_DOUBLES = 1 << 21 };
+
+static const char *const endings[] = {"",     ".csv", ".tsv",  ".svm", ".libsvm",
+                                      ".npy", ".npz", ".arff", ".mat"};
+
+/* "DIR/WORD" plus ending, when there is such a file; else NULL. */
+static char *probe(const char *dir, const char *word, const char *ending, const char *gz) {
+    char *path = NULL;
+    if (asprintf(&path, "%s/%s%s%s", dir, word, ending, gz) < 0)
+        return NULL;
+    if (access(path, F_OK) == 0)
+        return path;
+    free(path);
+    return NULL;
+}
+
+static const char *data_dir(const cli *c) {
+    return c->args.data_dir != NULL ? c->args.data_dir : getenv("RLAR_DATA_DIR");
+}
+
+/* Missing files are told here, since only here it is known where else they were looked for. */
+static int find_file(cli *c, const char *word, char **out) {
+    const char *dir = data_dir(c);
+    if (strcmp(word, "-") == 0 || access(word, F_OK) == 0) {
+        *out = cli_strdup(word, strlen(word));
+        return 0;
+    }
+    if (word[0] == '\0' || errno != ENOENT)
+        return cli_error(c, CODE_IO, "'%s': %s", word, strerror(errno));
+    if (dir == NULL || word[0] == '/')
+        return cli_error(c, CODE_IO, "%s: no such file or folder", word);
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+        if ((*out = probe(dir, word, endings[i], "")) != NULL ||
+            (*out = probe(dir, word, endings[i], ".gz")) != NULL)
+            return 0;
+    }
+    return cli_error(c, CODE_IO, "%s: no such file or folder, nor in the data folder %s", word,
+                     dir);
+}
+
+/* "x/COIL20.mat.gz" -> "COIL20"; a folder keeps its name. */
+static char *short_name(const char *path) {
+    if (strcmp(path, "-") == 0)
+        return cli_strdup("stdin", 5);
+    size_t end = strlen(path);
+    while (end > 1 && path[end - 1] == '/')
+        end--;
+    size_t start = end;
+    while (start > 0 && path[start - 1] != '/')
+        start--;
+    if (end - start > 3 && memcmp(path + end - 3, ".gz", 3) == 0)
+        end -= 3;
+    for (size_t i = 1; i < sizeof endings / sizeof endings[0]; i++) {
+        const size_t length = strlen(endings[i]);
+        if (end - start > length && memcmp(path + end - length, endings[i], length) == 0)
+            return cli_strdup(path + start, end - start - length);
+    }
+    return cli_strdup(path + start, end - start);
+}
+
+/* The data options as the library wants them. */
+static rlar_read_options read_options(const cli *c, rlar_missing missing, const rlar_model *model) {
+    static const int header[] = {0, 1, -1};
+    rlar_read_options options = RLAR_INIT(rlar_read_options);
+    options.format = c->args.format;
+    options.label = c->args.label;
+    options.labels_file = c->args.labels;
+    options.header = header[c->args.header];
+    options.missing = missing;
+    options.model = model;
+    return options;
+}
+
+/* Find the file and name it; the clock of the progress line starts here. */
+static int begin(cli *c, const char *word, cli_data *out) {
+    *out = (cli_data){0};
+    const int code = find_file(c, word, &out->file);
+    if (code == 0)
+        out->name = short_name(out->file);
+    c->started = cli_now();
+    return code;
+}
+
+/* The whole file, for the verbs that need all samples at once. */
+int cli_data_load(cli *c, const char *word, rlar_missing missing, cli_data *out) {
+    int code = begin(c, word, out);
+    if (code == 0 && cli_mat_wanted(c, out->file)) {
+        code = cli_mat_read(c, out->file, missing, out);
+    } else if (code == 0) {
+        const rlar_read_options options = read_options(c, missing, NULL);
+        code = cli_check(c, rlar_data_read(c->ctx, out->file, &options, &out->data));
+        if (code == 0) {
+            out->format = rlar_data_format(out->data);
+            out->missing = rlar_data_missing(out->data);
+        }
+    }
+    if (code != 0)
+        cli_data_free(out);
+    else if (c->args.verbose > 0)
+        cli_note(c, "read %s: %lld samples, %lld features, %lld classes (%s)", out->file,
+                 (long long)rlar_data_samples(out->data), (long long)rlar_data_dims(out->data),
+                 (long long)rlar_data_classes(out->data), out->format);
+    return code;
+}
+
+void cli_data_free(cli_data *data) {
+    rlar_data_free(data->data);
+    free(data->x);
+    free(data->file);
+    free(data->name);
+    *data = (cli_data){0};
+}
+
+int cli_need_labels(cli *c, const cli_data *data) {
+    if (rlar_data_classes(data->data) == 0)
+        return cli_error(c, CODE_DATA, "%s: there are no labels to learn from; name them with %s",
+                         data->file,
+                         strcmp(data->format, "mat") == 0 ? "--mat-vars X,y"
+                                                          : "--label COLUMN or --labels FILE");
+    if (rlar_data_classes(data->data) == 1)
+        return cli_error(
+            c, CODE_DATA,
+            "%s: all %lld samples are of one class, '%s'; two classes are needed: is the "
+            "label column the right one?",
+            data->file, (long long)rlar_data_samples(data->data), rlar_data_class(data->data, 0));
+    cli_warn_labels(c, data);
+    return 0;
+}
+
+void cli_warn_labels(cli *c, const cli_data *data) {
+    const int64_t n = rlar_data_samples(data->data), classes = rlar_data_classes(data->data);
+    if (classes > n / 2)
+        cli_warn(
+            c,
+            "%s: the label column looks continuous: %lld classes in %lld samples; choose another "
+            "with --label",
+            data->name, (long long)classes, (long long)n);
+}
+
+/* Block by block, for the verbs that look at each sample once. */
+int cli_stream_open(cli *c, const char *word, const rlar_model *model, cli_stream *out) {
+    /* A stream cannot know the mean of a column; the model knows that of training. */
+    const rlar_missing missing =
+        c->args.missing == RLAR_MISSING_MEAN ? RLAR_MISSING_KEEP : (rlar_missing)c->args.missing;
+    *out = (cli_stream){.block = 1 + BLOCK_DOUBLES / (1 + rlar_model_dims(model))};
+    int code = begin(c, word, &out->held);
+    if (code == 0 && cli_mat_wanted(c, out->held.file)) {
+        code = cli_mat_read(c, out->held.file, missing, &out->held);
+        if (code == 0)
+            code = cli_check(c, rlar_stream_data(c->ctx, out->held.data, model, &out->stream));
+    } else if (code == 0) {
+        const rlar_read_options options = read_options(c, missing, model);
+        code = cli_check(c, rlar_stream_open(c->ctx, out->held.file, &options, &out->stream));
+    }
+    if (code != 0)
+        cli_stream_close(out);
+    return code;
+}
+
+int cli_stream_next(cli *c, cli_stream *stream, const rlar_data **out) {
+    return cli_check(c, rlar_stream_next(stream->stream, stream->block, out));
+}
+
+void cli_stream_close(cli_stream *stream) {
+    rlar_stream_free(stream->stream);
+    cli_data_free(&stream->held);
+    stream->stream = NULL;
+}

@@ -1,0 +1,223 @@
+/* options.c - the two tables: verbs, and the options of all verbs.
+ *
+ * An option that means something else to another verb has a row per meaning, with disjoint verbs.
+ * Rows without help are aliases. */
+#include <stddef.h>
+#include <string.h>
+
+#include "cli.h"
+
+const cli_verb cli_verbs[] = {
+    {"fit", "DATA", "learn a model from labelled samples",
+     "Learns the linear map of a method from the labelled samples in DATA and, with -o, writes "
+     "the\n"
+     "model. Without -o it trains and reports only. `rlar methods NAME` lists the parameters.",
+     "rlar fit wine.csv -o wine.rlar --alpha 0.01 -k 5", 1, 1, cli_cmd_fit},
+    {"predict", "MODEL DATA", "the class of every sample",
+     "Writes one class name per line, in the order of DATA, which is read block by block and may "
+     "be\n"
+     "larger than memory. With --scores it writes CSV: the column `prediction`, then one column "
+     "of\n"
+     "scores per class (the larger, the more likely). Where DATA has labels, the accuracy goes to\n"
+     "standard error.",
+     "rlar predict wine.rlar new.csv -o classes.txt", 2, 2, cli_cmd_predict},
+    {"transform", "MODEL DATA", "the samples in the learned space",
+     "Writes z = W'x + b of every sample: CSV with the columns z1, z2, ... and, where DATA has\n"
+     "labels, a last column `class`. With -o the ending chooses the format (.csv .tsv .svm .npy\n"
+     ".npz .arff, each also .gz).",
+     "rlar transform wine.rlar wine.csv -o z.npy", 2, 2, cli_cmd_transform},
+    {"rank", "MODEL", "the features, best first",
+     "Lists the features by their score in the model, best first; equal scores by lower index.",
+     "rlar rank wine.rlar --top 5", 1, 1, cli_cmd_rank},
+    {"evaluate", "DATA...", "compare methods over repeated splits",
+     "Splits each DATA at random into training and test samples, fits every method on the same\n"
+     "splits and reports the mean and the standard deviation of the test accuracy. One of\n"
+     "--train-per-class, --train-fraction and --folds says how to split.",
+     "rlar evaluate wine.csv --methods rlar --train-per-class 5,11 --trials 10 --tune cv", 1,
+     1 << 20, cli_cmd_evaluate},
+    {"info", "DATA|MODEL", "what is in a file",
+     "Describes a data file (sizes, classes, missing values, ranges) or a model file (method,\n"
+     "parameters, classes). Which of the two it is, is seen from the content.",
+     "rlar info wine.csv", 1, 1, cli_cmd_info},
+    {"convert", "IN OUT", "write data in another format",
+     "Reads IN in any format and writes OUT in the format of its ending: .csv .tsv .svm .libsvm\n"
+     ".npy .npz .arff, each also .gz.",
+     "rlar convert COIL20.mat coil20.csv.gz", 2, 2, cli_cmd_convert},
+    {"methods", "[NAME]", "the methods; one method's parameters",
+     "Lists the methods or, with NAME, describes one: citation, parameters, defaults, limits, "
+     "grid.",
+     "rlar methods rlar", 0, 1, cli_cmd_methods},
+    {"doctor", "", "is the machine set up well?",
+     "Shows the BLAS library and its kernel, threads, speed and what is installed, and says what "
+     "to\n"
+     "do where something is amiss. Takes about half a second.",
+     "rlar doctor", 0, 0, cli_cmd_doctor},
+    {NULL, NULL, NULL, NULL, NULL, 0, 0, NULL}};
+
+#define FIELD(name) offsetof(cli_args, name)
+
+enum {
+    V_DATA = V_FIT | V_PREDICT | V_TRANSFORM | V_EVALUATE | V_INFO | V_CONVERT,
+    V_JSON = V_FIT | V_PREDICT | V_RANK | V_EVALUATE | V_INFO | V_METHODS | V_DOCTOR,
+    V_TRAIN = V_FIT | V_EVALUATE,
+    V_CLASSIFY = V_PREDICT | V_EVALUATE
+};
+
+const cli_option cli_options[] = {
+    {"output", 'o', OPT_TEXT, GROUP_VERB, V_FIT, FIELD(output), 0, "MODEL", "write the model here"},
+    {"output", 'o', OPT_TEXT, GROUP_VERB, V_PREDICT | V_TRANSFORM | V_RANK | V_EVALUATE,
+     FIELD(output), 0, "FILE", "write the result here instead of to standard output"},
+    {"method", 0, OPT_TEXT, GROUP_VERB, V_FIT, FIELD(method), 0, "NAME",
+     "the method (default rlar); see `rlar methods`"},
+    {"methods", 0, OPT_TEXT, GROUP_VERB, V_EVALUATE, FIELD(methods), 0, "NAME,...",
+     "the methods to compare (default rlar)"},
+    {"train-per-class", 0, OPT_TEXT, GROUP_VERB, V_EVALUATE, FIELD(train_per_class), 0, "U[,U...]",
+     "train on U samples of each class; several sizes give several results"},
+    {"train-fraction", 0, OPT_SHARE, GROUP_VERB, V_EVALUATE, FIELD(train_fraction), 0, "F",
+     "train on this share of each class"},
+    {"folds", 0, OPT_INT, GROUP_VERB, V_EVALUATE, FIELD(folds), 2, "N",
+     "cross-validate with N folds"},
+    {"trials", 0, OPT_INT, GROUP_VERB, V_EVALUATE, FIELD(trials), 1, "N",
+     "random splits (default 10)"},
+    {"tune", 0, OPT_CHOICE, GROUP_VERB, V_EVALUATE, FIELD(tune), 0, "none|cv|oracle",
+     "choose parameters inside each training set (cv, honest) or by test accuracy (oracle, an "
+     "upper "
+     "bound); default none"},
+    {"grid", 0, OPT_LIST, GROUP_VERB, V_EVALUATE, FIELD(grid), 0, "[METHOD.]NAME=V,V,...",
+     "values to try when tuning: a parameter, scale (chains joined by +) or classifier; "
+     "repeatable; "
+     "default the method's own grid"},
+    {"tune-folds", 0, OPT_INT, GROUP_VERB, V_EVALUATE, FIELD(tune_folds), 2, "N",
+     "folds of --tune cv (default 5)"},
+    {"param", 'p', OPT_LIST, GROUP_VERB, V_FIT, FIELD(params), 0, "NAME=VALUE",
+     "set a parameter; repeatable"},
+    {"param", 'p', OPT_LIST, GROUP_VERB, V_EVALUATE, FIELD(params), 0, "[METHOD.]NAME=VALUE",
+     "set a parameter, of one method or of all that have it; repeatable"},
+    {"preset", 0, OPT_TEXT, GROUP_VERB, V_TRAIN, FIELD(preset), 0, "NAME",
+     "start from a set of parameters: `paper` is what the paper's tables used"},
+    {"alpha", 0, OPT_PARAM, GROUP_VERB, V_TRAIN, FIELD(params), 0, "X", "short for -p alpha=X"},
+    {"beta", 0, OPT_PARAM, GROUP_VERB, V_TRAIN, FIELD(params), 0, "X", "short for -p beta=X"},
+    {"k", 'k', OPT_PARAM, GROUP_VERB, V_TRAIN, FIELD(params), 0, "N", "short for -p k=N"},
+    {"iters", 0, OPT_PARAM, GROUP_VERB, V_TRAIN, FIELD(params), 0, "N", "short for -p iters=N"},
+    {"seed", 0, OPT_INT, GROUP_VERB, V_FIT, FIELD(seed), 0, "N",
+     "seed of the methods that draw random numbers; the others ignore it"},
+    {"seed", 0, OPT_INT, GROUP_VERB, V_EVALUATE, FIELD(seed), 0, "N",
+     "seed of the splits (default 1)"},
+    {"scale", 0, OPT_TEXT, GROUP_VERB, V_TRAIN, FIELD(scale), 0, "CHAIN",
+     "none, unit, minmax, zscore, or a chain such as minmax,unit (default unit)"},
+    {"trace", 0, OPT_TEXT, GROUP_VERB, V_FIT, FIELD(trace), 0, "FILE.csv",
+     "write the objective and its terms after every iteration"},
+    {"dry-run", 0, OPT_FLAG, GROUP_VERB, V_FIT, FIELD(dry_run), 0, NULL,
+     "do not fit: tell sizes, path, memory and work"},
+    {"classifier", 0, OPT_TEXT, GROUP_VERB, V_CLASSIFY, FIELD(classifier), 0, "NAME",
+     "1nn, knn, centroid or argmax (default 1nn)"},
+    {"neighbors", 0, OPT_INT, GROUP_VERB, V_CLASSIFY, FIELD(neighbours), 1, "N",
+     "neighbours of knn (default 5)"},
+    {"neighbours", 0, OPT_INT, GROUP_VERB, V_CLASSIFY, FIELD(neighbours), 1, "N", NULL},
+    {"scores", 0, OPT_FLAG, GROUP_VERB, V_PREDICT, FIELD(scores), 0, NULL,
+     "CSV with a score for every class"},
+    {"top", 0, OPT_INT, GROUP_VERB, V_RANK, FIELD(top), 1, "N", "only the N best"},
+    {"csv", 0, OPT_FLAG, GROUP_VERB, V_EVALUATE, FIELD(csv), 0, NULL, "the results as CSV"},
+    {"latex", 0, OPT_FLAG, GROUP_VERB, V_EVALUATE, FIELD(latex), 0, NULL,
+     "the results as a LaTeX table (booktabs), the best in bold"},
+    {"json", 0, OPT_FLAG, GROUP_VERB, V_JSON, FIELD(json), 0, NULL, "the result as JSON"},
+
+    {"format", 0, OPT_WORD, GROUP_DATA, V_DATA, FIELD(format), 0,
+     "csv|tsv|libsvm|npy|npz|arff|mat|images", "format of DATA (default: by content and ending)"},
+    {"label", 0, OPT_TEXT, GROUP_DATA, V_DATA, FIELD(label), 0, "NAME|INDEX",
+     "label column: name, 1-based index (negative from the end) or none; default: the column named "
+     "label, class, target or y, else the last"},
+    {"labels", 0, OPT_TEXT, GROUP_DATA, V_DATA, FIELD(labels), 0, "FILE",
+     "labels in a file of their own, one per sample"},
+    {"header", 0, OPT_CHOICE, GROUP_DATA, V_DATA, FIELD(header), 0, "auto|yes|no",
+     "does the table start with column names?"},
+    {"missing", 0, OPT_CHOICE, GROUP_DATA, V_TRAIN, FIELD(missing), 0, "error|mean|drop",
+     "missing values: refuse, fill with the column's mean, or drop the sample (default error)"},
+    {"missing", 0, OPT_CHOICE, GROUP_DATA, V_PREDICT | V_TRANSFORM, FIELD(missing), 0,
+     "error|mean|drop",
+     "missing values: refuse, fill with the mean of training, or drop the sample (default error)"},
+    {"missing", 0, OPT_CHOICE, GROUP_DATA, V_INFO | V_CONVERT, FIELD(missing), 0,
+     "error|mean|drop|keep",
+     "missing values: refuse, fill with the column's mean, drop the sample or keep them"},
+    {"mat-vars", 0, OPT_TEXT, GROUP_DATA, V_DATA, FIELD(mat_vars), 0, "X,y",
+     "variables of a .mat file (default fea,gnd or X,Y or X,y)"},
+    {"data-dir", 0, OPT_TEXT, GROUP_DATA, V_DATA, FIELD(data_dir), 0, "DIR",
+     "where to look for DATA that is not found as given, also with the known endings added "
+     "(default: "
+     "the environment variable RLAR_DATA_DIR)"},
+
+    {"threads", 0, OPT_INT, GROUP_COMMON, V_ALL, FIELD(threads), 0, "N",
+     "threads (default: one per processor); the results do not depend on it"},
+    {"max-memory", 0, OPT_SIZE, GROUP_COMMON, V_ALL, FIELD(max_memory), 0, "SIZE",
+     "give up rather than hold more memory, e.g. 2G"},
+    {"deterministic", 0, OPT_FLAG, GROUP_COMMON, V_ALL, FIELD(deterministic), 0, NULL,
+     "accepted for scripts: results are always deterministic"},
+    {"quiet", 'q', OPT_FLAG, GROUP_COMMON, V_ALL, FIELD(quiet), 0, NULL,
+     "only errors on standard error"},
+    {"verbose", 'v', OPT_FLAG, GROUP_COMMON, V_ALL, FIELD(verbose), 0, NULL,
+     "more on standard error"},
+    {"help", 'h', OPT_FLAG, GROUP_COMMON, V_ALL, FIELD(help), 0, NULL, "this text"},
+    {NULL, 0, OPT_FLAG, GROUP_VERB, 0, 0, 0, NULL, NULL}};
+
+const cli_verb *cli_verb_find(const char *name) {
+    for (const cli_verb *verb = cli_verbs; verb->name != NULL; verb++)
+        if (strcmp(verb->name, name) == 0)
+            return verb;
+    return NULL;
+}
+
+unsigned cli_verb_bit(const cli_verb *verb) {
+    return 1U << (unsigned)(verb - cli_verbs);
+}
+
+/* Edits (insert, delete, replace) that turn a into b; names beyond the row's size count as far. */
+static size_t distance(const char *a, const char *b) {
+    enum { LONGEST = 32 };
+    size_t row[LONGEST + 1];
+    const size_t na = strlen(a), nb = strlen(b);
+    if (na > LONGEST || nb > LONGEST)
+        return LONGEST;
+    for (size_t j = 0; j <= nb; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= na; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= nb; j++) {
+            const size_t replace = diagonal + (a[i - 1] != b[j - 1]);
+            const size_t edit = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+            diagonal = row[j];
+            row[j] = replace < edit ? replace : edit;
+        }
+    }
+    return row[nb];
+}
+
+/* A typo of up to a third of the word, or a word that begins like the name, is near. */
+static bool nearer(const char *typed, const char *name, size_t *best) {
+    const size_t length = strlen(typed);
+    size_t edits = distance(typed, name);
+    if (length >= 2 && strncmp(typed, name, length) == 0)
+        edits = 1;
+    if (edits >= *best || edits > 1 + length / 3)
+        return false;
+    *best = edits;
+    return true;
+}
+
+const char *cli_verb_near(const char *name) {
+    const char *near = NULL;
+    size_t best = 4;
+    for (const cli_verb *verb = cli_verbs; verb->name != NULL; verb++)
+        if (nearer(name, verb->name, &best))
+            near = verb->name;
+    return near;
+}
+
+const char *cli_option_near(const char *name, unsigned verbs) {
+    const char *near = NULL;
+    size_t best = 4;
+    for (const cli_option *o = cli_options; o->name != NULL; o++)
+        if ((o->verbs & verbs) != 0 && nearer(name, o->name, &best))
+            near = o->name;
+    return near;
+}

@@ -1,0 +1,124 @@
+/* out.c - results: to standard output, or to the file of -o, which appears whole or not at all.
+ *
+ * Every write is checked: a full disk ends with code 6. A reader that closed the pipe early (head)
+ * is no error: the verb stops and the program ends with 0. Both are remembered here, so that the
+ * verbs need not look at every line they write. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+int cli_out_open(cli *c, const char *path) {
+    if (path == NULL || strcmp(path, "-") == 0)
+        return 0;
+    c->out.path = path;
+    return cli_check(c, rlar_file_create(c->ctx, path, &c->out.file));
+}
+
+bool cli_out_broken(const cli *c) {
+    return c->out.error != 0 || c->out.status < 0;
+}
+
+/* All the bytes, or out.error. A signal that asks us to stop ends the wait for a slow reader. */
+static void write_stdout(cli *c, const char *bytes, size_t size) {
+    while (size > 0 && c->out.error == 0) {
+        const ssize_t done = write(STDOUT_FILENO, bytes, size);
+        if (done > 0) {
+            bytes += done;
+            size -= (size_t)done;
+        } else if (done < 0 && (errno != EINTR || cli_interrupted())) {
+            c->out.error = errno;
+        }
+    }
+}
+
+void cli_flush(cli *c) {
+    cli_out *out = &c->out;
+    cli_progress_clear(c);
+    if (out->used > 0 && !cli_out_broken(c)) {
+        if (out->file != NULL)
+            out->status = rlar_file_write(out->file, out->buffer, out->used);
+        else
+            write_stdout(c, out->buffer, out->used);
+    }
+    out->used = 0;
+}
+
+/* Buffered: the verbs write cell by cell. */
+void cli_write(cli *c, const char *bytes, size_t size) {
+    cli_out *out = &c->out;
+    while (size > 0) {
+        const size_t room = sizeof out->buffer - out->used;
+        const size_t part = size < room ? size : room;
+        memcpy(out->buffer + out->used, bytes, part);
+        out->used += part;
+        bytes += part;
+        size -= part;
+        if (out->used == sizeof out->buffer)
+            cli_flush(c);
+    }
+}
+
+void cli_printf(cli *c, const char *format, ...) {
+    char *text = NULL;
+    va_list args;
+    va_start(args, format);
+    const int length = vasprintf(&text, format, args);
+    va_end(args);
+    if (length < 0) {
+        c->out.error = ENOMEM;
+        return;
+    }
+    cli_write(c, text, (size_t)length);
+    free(text);
+}
+
+void cli_csv(cli *c, const char *text) {
+    if (strpbrk(text, ",\"\r\n") == NULL) {
+        cli_write(c, text, strlen(text));
+        return;
+    }
+    cli_write(c, "\"", 1);
+    for (; *text != '\0'; text++) {
+        cli_write(c, text, 1);
+        if (*text == '"')
+            cli_write(c, text, 1);
+    }
+    cli_write(c, "\"", 1);
+}
+
+/* EPIPE alone is no failure. */
+static int close_stdout(cli *c, int code) {
+    if (c->out.error == 0)
+        return code;
+    if (c->out.error == EPIPE)
+        return code;
+    if (cli_interrupted())
+        return CODE_INTERRUPTED;
+    return cli_error(c, CODE_IO, "standard output: %s", strerror(c->out.error));
+}
+
+int cli_out_close(cli *c, int code) {
+    cli_out *out = &c->out;
+    if (code != 0) /* a failed run prints no half of a result */
+        out->used = 0;
+    cli_flush(c);
+    if (code == 0 && cli_interrupted() && out->file != NULL)
+        code = cli_error(c, CODE_INTERRUPTED, "interrupted");
+    if (out->file == NULL)
+        return close_stdout(c, code);
+    if (code == 0 && out->status < 0)
+        code = cli_check(c, out->status);
+    if (code != 0) {
+        rlar_file_abort(out->file);
+        return code;
+    }
+    code = cli_check(c, rlar_file_commit(out->file));
+    if (code == 0)
+        cli_note(c, "wrote %s", out->path);
+    return code;
+}

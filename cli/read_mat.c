@@ -1,0 +1,320 @@
+/* read_mat.c - MATLAB files (.mat level 4, 5, 7.3; also gzipped) through matio, in the command line
+ * only.
+ *
+ * Samples are in fea and labels in gnd, or X with Y or y, or whatever --mat-vars names. A row of
+ * the samples is a sample; when there are as many labels as columns instead, the matrix is
+ * transposed, with a note. Samples may be of any real numeric class, dense or sparse; labels
+ * numbers, a cell of texts, or a matrix of characters. matio wants a file name, so what is
+ * compressed or comes through a pipe is first unpacked into a memory file. A variable called
+ * `scale` is not applied. */
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <matio.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "cli.h"
+#include "mat.h"
+
+static bool ends_with(const char *text, const char *ending) {
+    const size_t length = strlen(text), tail = strlen(ending);
+    return length > tail && strcmp(text + length - tail, ending) == 0;
+}
+
+/* By name; else by the first bytes of a regular file, since a pipe cannot be read twice. */
+bool cli_mat_wanted(const cli *c, const char *path) {
+    struct stat about;
+    char magic[8] = "";
+    if (c->args.format != NULL)
+        return strcmp(c->args.format, "mat") == 0;
+    if (strcmp(path, "-") == 0 || stat(path, &about) != 0 || S_ISDIR(about.st_mode))
+        return false;
+    if (ends_with(path, ".mat") || ends_with(path, ".mat.gz"))
+        return true;
+    if (!S_ISREG(about.st_mode))
+        return false;
+    gzFile file = gzopen(path, "rb");
+    const int got = file != NULL ? gzread(file, magic, 7) : 0;
+    if (file != NULL)
+        gzclose(file);
+    return got == 7 && memcmp(magic, "MATLAB ", 7) == 0;
+}
+
+/* Copy a pipe or a compressed file into memory, gunzipping where needed. */
+static int unpack(cli *c, int from, const char *path, int *out) {
+    char chunk[1 << 15];
+    int64_t total = 0;
+    int code = 0, got = 0;
+    const int fd = memfd_create("rlar-mat", MFD_CLOEXEC);
+    gzFile file = gzdopen(from, "rb"); /* owns `from` from here on */
+    if (fd < 0 || file == NULL)
+        code = cli_error(c, CODE_IO, "%s: cannot unpack: %s", path, strerror(errno));
+    while (code == 0 && (got = gzread(file, chunk, sizeof chunk)) != 0) {
+        if (cli_interrupted())
+            code = cli_error(c, CODE_INTERRUPTED, "interrupted");
+        else if (got < 0)
+            code =
+                cli_error(c, CODE_DATA, "%s: damaged or cut short: %s", path, gzerror(file, &got));
+        else if (c->args.max_memory > 0 && (total += got) > c->args.max_memory)
+            code = cli_error(c, CODE_MEMORY, "%s: unpacks to more than --max-memory", path);
+        else if (write(fd, chunk, (size_t)got) != got)
+            code = cli_error(c, CODE_IO, "%s: cannot unpack: %s", path, strerror(errno));
+    }
+    if (file != NULL && gzclose(file) != Z_OK && code == 0)
+        code = cli_error(c, CODE_DATA, "%s: the compressed data end early", path);
+    else if (file == NULL)
+        close(from);
+    if (code != 0 && fd >= 0)
+        close(fd);
+    else
+        *out = fd;
+    return code;
+}
+
+/* A descriptor of the plain MAT bytes: the file itself, or a memory file. */
+static int open_plain(cli *c, const char *path, int *out) {
+    unsigned char magic[2] = {0, 0};
+    struct stat about;
+    const bool is_stdin = strcmp(path, "-") == 0;
+    const int fd = is_stdin ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &about) != 0)
+        return cli_error(c, CODE_IO, "%s: %s", path, strerror(errno));
+    if (!is_stdin && S_ISREG(about.st_mode) && pread(fd, magic, 2, 0) >= 0 &&
+        !(magic[0] == 0x1f && magic[1] == 0x8b)) {
+        *out = fd;
+        return 0;
+    }
+    return unpack(c, fd, path, out);
+}
+
+/* ---- which variables ---- */
+
+/* An open file. */
+typedef struct source {
+    mat_t *mat;
+    const char *path; /* for messages */
+    int64_t size;     /* bytes */
+} source;
+
+static void name_pair(const cli *c, mat_t *mat, char x[64], char y[64]) {
+    static const char *const known[][2] = {{"fea", "gnd"}, {"X", "Y"}, {"X", "y"}};
+    if (c->args.mat_vars != NULL) {
+        const char *comma = strchr(c->args.mat_vars, ',');
+        const size_t length = strcspn(c->args.mat_vars, ",");
+        snprintf(x, 64, "%.*s", (int)(length < 64 ? length : 63), c->args.mat_vars);
+        snprintf(y, 64, "%s", comma != NULL ? comma + 1 : "");
+        return;
+    }
+    size_t count = 0;
+    char *const *names = Mat_GetDir(mat, &count);
+    x[0] = y[0] = '\0';
+    for (size_t k = 0; k < sizeof known / sizeof known[0] && y[0] == '\0'; k++)
+        for (size_t i = 0; i < count && names != NULL; i++) {
+            if (names[i] == NULL)
+                continue;
+            if (strcmp(names[i], known[k][0]) == 0)
+                snprintf(x, 64, "%s", known[k][0]);
+            if (strcmp(names[i], known[k][1]) == 0)
+                snprintf(y, 64, "%s", known[k][1]);
+        }
+}
+
+/* The variables of the file, for the message. */
+static void list_variables(mat_t *mat, char *text, size_t size) {
+    size_t count = 0, used = 0;
+    char *const *names = Mat_GetDir(mat, &count);
+    text[0] = '\0';
+    for (size_t i = 0; i < count && names != NULL && used < size; i++)
+        if (names[i] != NULL)
+            used +=
+                (size_t)snprintf(text + used, size - used, "%s%s", used > 0 ? ", " : "", names[i]);
+}
+
+/* matio allocates what the sizes in the file say. Deflate packs at most 1032 to 1 and a double may
+ * be stored as one byte, so a variable of more than that many times the file cannot be there. */
+static bool is_plausible(mat_t *mat, const char *name, int64_t file_size) {
+    matvar_t *info = Mat_VarReadInfo(mat, name);
+    double count = 1;
+    for (int i = 0; info != NULL && i < info->rank && info->class_type != MAT_C_SPARSE; i++)
+        count *= (double)info->dims[i];
+    Mat_VarFree(info);
+    return count <= 1032.0 * 8 * (double)file_size;
+}
+
+static int read_variable(cli *c, const source *from, const char *name, matvar_t **out) {
+    char found[256];
+    mat_t *mat = from->mat;
+    const char *path = from->path;
+    if (name[0] != '\0' && !is_plausible(mat, name, from->size))
+        return cli_error(c, CODE_DATA,
+                         "%s: variable '%s' is said to be larger than the file can hold", path,
+                         name);
+    *out = name[0] != '\0' ? Mat_VarRead(mat, name) : NULL;
+    if (*out != NULL && (*out)->data != NULL)
+        return 0;
+    list_variables(mat, found, sizeof found);
+    if (*out == NULL && name[0] == '\0')
+        return cli_error(c, CODE_DATA,
+                         "%s: no variables fea, gnd or X, Y found (there are: %s); name them with "
+                         "--mat-vars X,y",
+                         path, found);
+    return cli_error(c, CODE_DATA, "%s: variable '%s' is absent or cannot be read (there are: %s)",
+                     path, name, found);
+}
+
+/* ---- missing values ---- */
+
+/* The same rule as for the other formats: name the first, count them all. */
+static int missing_error(cli *c, const cli_data *out, int64_t n, int64_t d) {
+    for (int64_t i = 0; i < n * d; i++)
+        if (isnan(out->x[i]))
+            return cli_error(
+                c, CODE_DATA,
+                "%s: row %lld, column %lld is missing (%lld missing in all); use --missing "
+                "mean or drop",
+                out->file, (long long)(i / d + 1), (long long)(i % d + 1), (long long)out->missing);
+    return 0;
+}
+
+/* A column without any value becomes 0: it carries nothing. */
+static void fill_means(double *x, int64_t n, int64_t d) {
+    for (int64_t j = 0; j < d; j++) {
+        double sum = 0;
+        int64_t known = 0;
+        for (int64_t i = 0; i < n; i++)
+            if (!isnan(x[i * d + j])) {
+                sum += x[i * d + j];
+                known++;
+            }
+        for (int64_t i = 0; i < n; i++)
+            if (isnan(x[i * d + j]))
+                x[i * d + j] = known > 0 ? sum / (double)known : 0;
+    }
+}
+
+/* Keep the samples without NaN, with their labels; the new count. */
+static int64_t drop_samples(cli_mat_labels *labels, double *x, int64_t n, int64_t d) {
+    int64_t kept = 0;
+    for (int64_t i = 0; i < n; i++) {
+        bool whole = true;
+        for (int64_t j = 0; j < d && whole; j++)
+            whole = !isnan(x[i * d + j]);
+        if (!whole)
+            continue;
+        memmove(x + kept * d, x + i * d, (size_t)d * sizeof *x);
+        cli_mat_labels_move(labels, kept, i);
+        kept++;
+    }
+    return kept;
+}
+
+/* The library cannot do it for samples that it borrows. */
+static int treat_missing(cli *c, cli_data *out, cli_mat_labels *labels, rlar_missing missing,
+                         int64_t *n, int64_t d) {
+    for (int64_t i = 0; i < *n * d; i++)
+        out->missing += isnan(out->x[i]);
+    if (out->missing == 0 || missing == RLAR_MISSING_KEEP)
+        return 0;
+    if (missing == RLAR_MISSING_ERROR)
+        return missing_error(c, out, *n, d);
+    if (missing == RLAR_MISSING_MEAN)
+        fill_means(out->x, *n, d);
+    else
+        *n = drop_samples(labels, out->x, *n, d);
+    return 0;
+}
+
+/* ---- the whole ---- */
+
+/* The view, with labels; out->x holds the samples. */
+static int make_data(cli *c, cli_data *out, const cli_mat_labels *labels, int64_t n, int64_t d) {
+    rlar_view view = RLAR_INIT(rlar_view);
+    view.type = RLAR_F64;
+    view.n = n;
+    view.d = d;
+    view.x = out->x;
+    view.stride = d;
+    rlar_status status = rlar_data_view(c->ctx, &view, &out->data);
+    if (status >= 0 && labels->number != NULL)
+        status = rlar_data_set_label_numbers(c->ctx, out->data, labels->number);
+    else if (status >= 0 && labels->text != NULL)
+        status = rlar_data_set_labels(c->ctx, out->data, (const char *const *)labels->text);
+    out->format = "mat";
+    return cli_check(c, status);
+}
+
+/* Which way round, and the samples as n rows of d doubles. */
+static int take_samples(cli *c, const matvar_t *x, const cli_mat_labels *labels, cli_data *out,
+                        int64_t *n, int64_t *d) {
+    const int64_t rows = (int64_t)x->dims[0], columns = (int64_t)x->dims[1];
+    const bool turned = labels->count >= 0 && labels->count != rows && labels->count == columns;
+    if (labels->count >= 0 && labels->count != rows && !turned)
+        return cli_error(c, CODE_DATA, "%s: %lld labels for %lld x %lld samples", out->file,
+                         (long long)labels->count, (long long)rows, (long long)columns);
+    if (turned)
+        cli_note(c, "%s: %lld labels for %lld x %lld values: taking each column as a sample",
+                 out->file, (long long)labels->count, (long long)rows, (long long)columns);
+    *n = turned ? columns : rows;
+    *d = turned ? rows : columns;
+    return cli_mat_samples(c, x, out->file, turned, &out->x);
+}
+
+static int read_all(cli *c, const source *from, rlar_missing missing, cli_data *out) {
+    char x_name[64], y_name[64];
+    matvar_t *x = NULL, *y = NULL;
+    cli_mat_labels labels = {.count = -1};
+    int64_t n = 0, d = 0;
+    name_pair(c, from->mat, x_name, y_name);
+    if (c->args.label != NULL) /* a column elsewhere, a variable here */
+        snprintf(y_name, sizeof y_name, "%s",
+                 strcmp(c->args.label, "none") != 0 ? c->args.label : "");
+    int code = read_variable(c, from, x_name, &x);
+    if (code == 0 && y_name[0] != '\0')
+        code = read_variable(c, from, y_name, &y);
+    if (code == 0)
+        code = cli_mat_check(c, x, out->file);
+    if (code == 0 && y != NULL)
+        code = cli_mat_labels_read(c, y, out->file, &labels);
+    if (code == 0)
+        code = take_samples(c, x, &labels, out, &n, &d);
+    Mat_VarFree(x);
+    Mat_VarFree(y);
+    if (code == 0)
+        code = treat_missing(c, out, &labels, missing, &n, d);
+    if (code == 0)
+        code = make_data(c, out, &labels, n, d);
+    cli_mat_labels_free(&labels);
+    return code;
+}
+
+int cli_mat_read(cli *c, const char *path, rlar_missing missing, cli_data *out) {
+    char name[64];
+    int fd = -1;
+    const char *comma = c->args.mat_vars != NULL ? strchr(c->args.mat_vars, ',') : NULL;
+    if (comma != NULL && (comma == c->args.mat_vars || comma[1] == '\0' || strchr(comma + 1, ',')))
+        return cli_usage(c, "--mat-vars '%s': one or two names expected, e.g. X,y",
+                         c->args.mat_vars);
+    if (c->args.labels != NULL)
+        return cli_usage(
+            c, "--labels: a .mat file holds its own labels; name them with --mat-vars X,y");
+    int code = open_plain(c, path, &fd);
+    if (code != 0)
+        return code;
+    snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+    const source from = {Mat_Open(name, MAT_ACC_RDONLY), path, lseek(fd, 0, SEEK_END)};
+    if (from.mat == NULL)
+        code = cli_error(c, CODE_DATA, "%s: not a MATLAB file that can be read (level 4, 5 or 7.3)",
+                         path);
+    else
+        code = read_all(c, &from, missing, out);
+    if (from.mat != NULL)
+        Mat_Close(from.mat);
+    close(fd);
+    return code;
+}

@@ -1,0 +1,168 @@
+"""Exit codes and error texts: every odd input of odd_inputs.py, and what a failure leaves behind.
+
+A failure is one line on standard error that begins with "rlar: ", nothing on standard output and
+no file created or changed. docs/errors.md shows the same table with the texts of the real program.
+"""
+
+import os
+import shlex
+import subprocess
+import unittest
+
+import make_errors_doc
+import odd_inputs
+import support
+from support import DATA, IO, MEMORY, MODEL, NUMERIC, OK, USAGE, Case
+
+
+class OddInputs(Case):
+    """One test per odd input, made below from the table."""
+
+    def check(self, odd):
+        odd_inputs.lay_down(odd, self.folder)
+        args = shlex.split(odd.argv)
+        if odd.code != OK:
+            self.fails(odd.code, *args, says=odd.says, stdin=odd.stdin)
+            return
+        result = self.ok(*args, stdin=odd.stdin)
+        for pattern in odd.says:
+            self.assertRegex(result.err, pattern)
+        if not odd.says:
+            self.assertNotIn("warning", result.err)
+
+
+def add_tests():
+    for index, odd in enumerate(odd_inputs.EVERY):
+        slug = "".join(c if c.isalnum() else "_" for c in odd.name.lower())
+        test = lambda self, odd=odd: self.check(odd)
+        test.__doc__ = odd.name
+        setattr(OddInputs, f"test_{index:02d}_{slug}", test)
+
+
+add_tests()
+
+
+class Leavings(Case):
+    """What a failed run leaves: nothing new, and an existing output as it was."""
+
+    def setUp(self):
+        super().setUp()
+        self.write("good.csv", odd_inputs.GOOD)
+        self.write("bad.csv", odd_inputs.edited(20, 1, "abc"))
+
+    def test_existing_model_survives_bad_data(self):
+        self.write("m.rlar", "precious")
+        self.fails(DATA, "fit", "bad.csv", "-o", "m.rlar")
+
+    def test_existing_model_survives_bad_parameters(self):
+        self.write("m.rlar", "precious")
+        self.fails(USAGE, "fit", "good.csv", "-o", "m.rlar", "--alpha", "-1")
+
+    def test_existing_model_survives_small_memory(self):
+        self.write("m.rlar", "precious")
+        self.fails(MEMORY, "fit", "good.csv", "-o", "m.rlar", "--max-memory", "1K")
+
+    def test_prediction_that_fails_halfway_writes_nothing(self):
+        self.ok("fit", "good.csv", "-o", "m.rlar")
+        self.fails(DATA, "predict", "m.rlar", "bad.csv", "-o", "p.txt")
+        self.write("p.txt", "old")
+        self.fails(DATA, "predict", "m.rlar", "bad.csv", "-o", "p.txt")
+        self.fails(DATA, "transform", "m.rlar", "bad.csv", "-o", "p.csv")
+
+    def test_failure_prints_nothing(self):
+        self.ok("fit", "good.csv", "-o", "m.rlar")
+        for args in (["predict", "m.rlar"], ["predict", "m.rlar", "--scores"], ["transform", "m.rlar"]):
+            self.fails(DATA, *args, "bad.csv", says=r"bad\.csv:21:2")
+
+    def test_sample_is_counted_from_the_start_of_the_file(self):
+        self.ok("fit", "good.csv", "--scale", "none", "-o", "m.rlar")
+        rows = odd_inputs.GOOD.splitlines()
+        self.write("far.csv", "\n".join([rows[0], *[rows[1]] * 2999, "1e300,1,1,1,1"]) + "\n")
+        self.fails(NUMERIC, "predict", "m.rlar", "far.csv", says=r"sample 3000\b|far\.csv:3001\b")
+
+    def test_trace_is_not_left_by_a_failed_fit(self):
+        self.fails(DATA, "fit", "bad.csv", "--trace", "t.csv", "-o", "m.rlar")
+
+    def test_convert_that_fails_writes_nothing(self):
+        self.fails(DATA, "convert", "bad.csv", "out.npy")
+        self.fails(USAGE, "convert", "good.csv", "out.xyz", says=r"xyz")
+
+    def test_evaluation_that_fails_writes_nothing(self):
+        self.fails(DATA, "evaluate", "good.csv", "bad.csv", "--methods", "rlar",
+                   "--train-per-class", "3", "--trials", "1")
+
+    def test_failure_with_json_is_the_same_line(self):
+        plain = self.fails(DATA, "fit", "bad.csv")
+        self.assertEqual(self.fails(DATA, "fit", "bad.csv", "--json").err, plain.err)
+        self.assertEqual(self.fails(DATA, "fit", "bad.csv", "-q").err, plain.err)
+
+
+class Program(Case):
+    def test_no_verb_shows_the_verbs(self):
+        result = self.run_rlar()
+        self.assertEqual((result.code, result.out), (USAGE, b""))
+        self.assertRegex(result.err, r"(?s)fit.*predict.*--help")
+
+
+class Models(Case):
+    """Damaged models; test_model.py tries many more places."""
+
+    def test_truncated_model(self):
+        self.write("good.csv", odd_inputs.GOOD)
+        self.ok("fit", "good.csv", "-o", "m.rlar")
+        whole = self.path("m.rlar").read_bytes()
+        self.write("m.rlar", whole[:-1])
+        self.fails(MODEL, "predict", "m.rlar", "good.csv", says=(r"m\.rlar",))
+        self.write("m.rlar", whole + b"x")
+        self.fails(MODEL, "predict", "m.rlar", "good.csv", says=(r"m\.rlar",))
+
+    def test_data_given_as_model_says_so(self):
+        self.write("good.csv", odd_inputs.GOOD)
+        self.ok("fit", "good.csv", "-o", "m.rlar")
+        self.fails(MODEL, "predict", "good.csv", "m.rlar", says=r"model")
+
+
+class Resources(Case):
+    """Files that promise more than they hold must not be believed."""
+
+    def peak_kilobytes(self, *args):
+        process = support.start(*args, cwd=self.folder, stdout=subprocess.DEVNULL,
+                                stderr=subprocess.DEVNULL)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        return process.returncode, usage.ru_maxrss
+
+    def test_huge_promises_take_no_memory(self):
+        self.write("good.csv", odd_inputs.GOOD)
+        base_code, base = self.peak_kilobytes("info", "good.csv")
+        self.assertEqual(base_code, OK)
+        self.write("npy.npy", odd_inputs.npy_header((1000000000000, 1000)))
+        self.write("rows.npy", odd_inputs.npy_header((1000000, 1000)))
+        self.write("far.svm", "1 1:1\n2 1000000000000:4\n")
+        self.write("image/x/1.pgm", b"P5\n1000000 1000000\n255\n1234")
+        for name in ("npy.npy", "rows.npy", "far.svm", "image"):
+            code, peak = self.peak_kilobytes("info", name)
+            self.assertEqual(code, DATA, name)
+            self.assertLess(peak, base + 200_000, name)
+
+    @unittest.skipIf(os.geteuid() == 0, "root may read and write everything")
+    def test_files_without_permission(self):
+        self.write("good.csv", odd_inputs.GOOD)
+        self.path("good.csv").chmod(0)
+        self.fails(IO, "fit", "good.csv", says=r"good\.csv.*[Pp]ermission")
+
+
+class Document(Case):
+    """docs/errors.md is what the program says today."""
+
+    def test_document_is_current(self):
+        text = (support.ROOT / "docs" / "errors.md").read_text()
+        for odd in odd_inputs.EVERY:
+            self.assertIn(f"| {odd.name} |", text)
+        make_errors_doc.main(self.path("errors.md"))
+        self.assertEqual(self.path("errors.md").read_text(), text,
+                         "run tests/cli/make_errors_doc.py docs/errors.md")
+
+
+if __name__ == "__main__":
+    support.main()

@@ -1,0 +1,427 @@
+"""Reading and writing data: one table in every format gives the same model, byte for byte.
+
+The table holds whole numbers 0..255, so text, float64, bytes of an image and MATLAB arrays hold it
+exactly. Formats without column names are compared with a CSV without a header, ARFF with a CSV
+that has one.
+"""
+
+import io
+import struct
+import unittest
+import zlib
+
+import numpy as np
+
+import support
+from support import DATA, MODEL, USAGE, Case, blobs, gz, table_text
+
+X, Y = blobs(10, 6, 3, seed=0)
+NAMES = [f"f{j}" for j in range(1, 7)]
+
+
+def npy(array):
+    out = io.BytesIO()
+    np.save(out, array)
+    return out.getvalue()
+
+
+def npz(compressed=False, **arrays):
+    out = io.BytesIO()
+    (np.savez_compressed if compressed else np.savez)(out, **arrays)
+    return out.getvalue()
+
+
+def libsvm(x, y):
+    rows = []
+    for row, label in zip(x, y):
+        cells = [f"{j + 1}:{int(v)}" for j, v in enumerate(row) if v != 0]
+        rows.append(" ".join([str(label), *cells]))
+    return "\n".join(rows) + "\n"
+
+
+def arff(x, y, names):
+    head = ["% a comment", "@RELATION blobs", ""]
+    head += [f"@ATTRIBUTE {name} NUMERIC" for name in names]
+    head += ["@ATTRIBUTE class {" + ",".join(sorted({str(c) for c in y})) + "}", "", "@DATA"]
+    return "\n".join(head) + "\n" + table_text(x, y)
+
+
+# ---- MATLAB level 5, from its description: a header, then tagged elements ----
+
+MI_INT8, MI_INT32, MI_UINT32, MI_DOUBLE, MI_MATRIX, MI_COMPRESSED = 1, 5, 6, 9, 14, 15
+MX_DOUBLE = 6
+
+
+def mat_element(kind, payload):
+    return struct.pack("<II", kind, len(payload)) + payload + b"\0" * (-len(payload) % 8)
+
+
+def mat_matrix(name, array, compressed):
+    array = np.atleast_2d(np.asarray(array, dtype=float))
+    body = mat_element(MI_UINT32, struct.pack("<II", MX_DOUBLE, 0))
+    body += mat_element(MI_INT32, struct.pack("<ii", *array.shape))
+    body += mat_element(MI_INT8, name.encode())
+    body += mat_element(MI_DOUBLE, array.tobytes(order="F"))
+    whole = mat_element(MI_MATRIX, body)
+    if not compressed:
+        return whole
+    packed = zlib.compress(whole)
+    return struct.pack("<II", MI_COMPRESSED, len(packed)) + packed
+
+
+def mat(compressed=False, **arrays):
+    text = b"MATLAB 5.0 MAT-file, written by a test".ljust(116)
+    head = text + b"\0" * 8 + struct.pack("<H", 0x0100) + b"IM"
+    return head + b"".join(mat_matrix(n, a, compressed) for n, a in arrays.items())
+
+
+def column(values):
+    return np.asarray(values, dtype=float).reshape(-1, 1)
+
+
+class SameTable(Case):
+    """The same samples through every reader."""
+
+    def setUp(self):
+        super().setUp()
+        self.write("plain.csv", table_text(X, Y))
+        self.expected = self.model("plain.csv")
+        self.predictions = self.predicted("plain.csv")
+        # The nearest neighbour of a training sample is itself.
+        self.assertEqual(self.predictions.decode().split(), [str(c) for c in Y])
+
+    def model(self, name, *options):
+        self.ok("fit", name, "-o", "m.rlar", *options)
+        return self.path("m.rlar").read_bytes()
+
+    def predicted(self, name, *options):
+        self.ok("fit", "plain.csv", "-o", "base.rlar")
+        return self.ok("predict", "base.rlar", name, *options).out
+
+    def same(self, name, content, *options):
+        self.write(name, content)
+        self.assertEqual(self.model(name, *options), self.expected, f"model from {name}")
+        self.assertEqual(self.predicted(name, *options), self.predictions, f"prediction of {name}")
+
+    def both(self, name, content, *options):
+        """As it is and gzipped."""
+        self.same(name, content, *options)
+        self.same(name + ".gz", gz(content), *options)
+
+    def test_tsv(self):
+        self.both("t.tsv", table_text(X, Y, "\t"))
+
+    def test_semicolons(self):
+        self.both("t.csv", table_text(X, Y, ";"))
+
+    def test_csv_variants(self):
+        text = table_text(X, Y)
+        self.both("unix.csv", text)
+        self.same("windows.csv", text.replace("\n", "\r\n"))
+        self.same("bom.csv", b"\xef\xbb\xbf" + text.encode())
+        self.same("end.csv", text.rstrip("\n"))
+        self.same("blanks.csv", text.replace(",", " , "))
+        self.same("quoted.csv", "".join(",".join(f'"{c}"' for c in line.split(",")) + "\n"
+                                        for line in text.splitlines()))
+        self.same("floats.csv", "".join(",".join(f"{float(c):.3e}" for c in line.split(",")) + "\n"
+                                        for line in text.splitlines()))
+
+    def test_libsvm(self):
+        self.both("t.svm", libsvm(X, Y))
+        self.both("t.libsvm", libsvm(X, Y))
+
+    def test_npy_with_labels_in_the_last_column(self):
+        whole = np.column_stack([X, Y])
+        self.both("t.npy", npy(whole))
+        self.same("fortran.npy", npy(np.asfortranarray(whole)))
+        for kind in ("<f4", ">f8", "<i4", "<i8", "<i2", "u1"):
+            self.same("kind.npy", npy(whole.astype(kind)))
+
+    def test_npy_with_labels_in_a_file(self):
+        self.write("y.npy", npy(Y))
+        self.write("y.txt", "".join(f"{c}\n" for c in Y))
+        self.both("x.npy", npy(X), "--labels", "y.npy")
+        self.same("x.npy", npy(X), "--labels", "y.txt")
+
+    def test_npz(self):
+        for compressed in (False, True):
+            self.both("t.npz", npz(compressed, X=X, y=Y))
+            self.same("reversed.npz", npz(compressed, y=Y, X=X))
+
+    def test_folder_of_images(self):
+        for index, (row, label) in enumerate(zip(X, Y)):
+            pixels = row.astype(np.uint8).tobytes()
+            self.write(f"pictures/{label}/{index:03d}.pgm", b"P5\n# note\n3 2\n255\n" + pixels)
+            self.write(f"zipped/{label}/{index:03d}.pgm.gz", gz(b"P5 3 2 255\n" + pixels))
+            text = " ".join(str(int(v)) for v in row)
+            self.write(f"plain/{label}/{index:03d}.pgm", f"P2\n3 2\n255\n{text}\n")
+        for folder in ("pictures", "zipped", "plain"):
+            self.assertEqual(self.model(folder), self.expected, folder)
+            self.assertEqual(self.predicted(folder), self.predictions, folder)
+
+    def test_mat(self):
+        for compressed in (False, True):
+            self.both("t.mat", mat(compressed, fea=X, gnd=column(Y)))
+            self.same("turned.mat", mat(compressed, gnd=column(Y), fea=X))
+            self.same("xy.mat", mat(compressed, X=X, Y=column(Y)))
+            self.same("row.mat", mat(compressed, X=X, y=column(Y).T))
+            self.same("own.mat", mat(compressed, other=column([7]), A=X, t=column(Y)),
+                      "--mat-vars", "A,t")
+
+    def test_arff(self):
+        self.write("named.csv", table_text(X, Y, names=NAMES))
+        expected = self.model("named.csv")
+        for name, content in (("t.arff", arff(X, Y, NAMES)), ("t.arff.gz", gz(arff(X, Y, NAMES)))):
+            self.write(name, content)
+            self.assertEqual(self.model(name), expected, name)
+            self.assertEqual(self.predicted(name), self.predictions, name)
+
+    def test_format_by_content_where_the_ending_says_nothing(self):
+        self.same("gzipped.csv", gz(table_text(X, Y)))
+        self.same("numpy.bin", npy(np.column_stack([X, Y])))
+
+    def test_named_format_beats_the_ending(self):
+        self.same("table.dat", table_text(X, Y), "--format", "csv")
+        self.same("table.txt", libsvm(X, Y), "--format", "libsvm")
+
+    def test_order_of_classes_in_the_file_does_not_matter(self):
+        order = np.argsort(np.arange(len(Y)) % 10, kind="stable")
+        self.write("mixed.csv", table_text(X[order], Y[order]))
+        self.assertEqual(self.model("mixed.csv"), self.expected)
+
+
+class Convert(Case):
+    """convert IN OUT and back keeps the table."""
+
+    def setUp(self):
+        super().setUp()
+        x = X.astype(float)
+        x[0, 0], x[1, 1], x[2, 2] = 0.1, 1e-300, -1234567.890123456789
+        self.write("in.csv", table_text(x, Y, names=NAMES))
+        self.ok("fit", "in.csv", "-o", "in.rlar")
+
+    def numbers(self, name):
+        self.ok("convert", name, "numbers.npy")
+        return np.load(self.path("numbers.npy"))
+
+    def test_round_trips(self):
+        expected = self.numbers("in.csv")
+        self.assertEqual(expected.shape, (30, 7))
+        self.assertEqual(expected[0, 0], 0.1)
+        for ending in ("csv", "tsv", "svm", "libsvm", "npy", "npz", "arff"):
+            for name in (f"out.{ending}", f"out.{ending}.gz"):
+                self.ok("convert", "in.csv", name)
+                np.testing.assert_array_equal(self.numbers(name), expected, name)
+
+    def test_names_survive_where_the_format_has_them(self):
+        for ending in ("csv", "tsv", "arff"):
+            self.ok("convert", "in.csv", f"out.{ending}")
+            self.ok("fit", f"out.{ending}", "-o", "out.rlar")
+            self.assertEqual(self.path("out.rlar").read_bytes(), self.path("in.rlar").read_bytes())
+
+    def test_gzip_is_deterministic(self):
+        self.ok("convert", "in.csv", "a.csv.gz")
+        self.ok("convert", "in.csv", "b.csv.gz")
+        self.assertEqual(self.path("a.csv.gz").read_bytes(), self.path("b.csv.gz").read_bytes())
+
+    def test_text_labels_and_separators_are_quoted(self):
+        names = np.array(["red, dark", 'the "best"', "plain"])[Y - 1]
+        quoted = ['"' + n.replace('"', '""') + '"' for n in names]
+        self.write("text.csv", table_text(X, quoted, names=NAMES))
+        before = self.json_of("fit", "text.csv", "-o", "a.rlar")
+        self.ok("convert", "text.csv", "again.csv")
+        self.ok("convert", "text.csv", "again.arff")
+        for name in ("again.csv", "again.arff"):
+            self.ok("fit", name, "-o", "b.rlar")
+            self.assertEqual(self.path("a.rlar").read_bytes(), self.path("b.rlar").read_bytes(), name)
+        self.assertEqual(before["classes"], 3)
+
+    def test_numpy_reads_what_convert_writes(self):
+        self.ok("convert", "in.csv", "out.npz")
+        with np.load(self.path("out.npz")) as arrays:
+            self.assertLessEqual({"X", "y"}, set(arrays.files))
+            self.assertEqual(arrays["X"].shape, (30, 6))
+            np.testing.assert_array_equal(arrays["y"].astype(float), Y)
+
+
+class Labels(Case):
+    """Which column is the label, what a class is called, how classes are ordered."""
+
+    def classes(self, *args):
+        """Class names in order, from the columns of the scores."""
+        self.ok("fit", *args, "-o", "m.rlar")
+        data = args[0]
+        return self.ok("predict", "m.rlar", data, *args[1:], "--scores").lines[0].split(",")[1:]
+
+    def table(self, labels, position=6, names=NAMES, label="label"):
+        rows = [[support.number(v) for v in row] for row in X]
+        for row, text in zip(rows, labels):
+            row.insert(position, str(text))
+        if names:
+            head = list(names)
+            head.insert(position, label)
+            rows.insert(0, head)
+        return "".join(",".join(row) + "\n" for row in rows)
+
+    def test_label_column_found_by_name(self):
+        for label in ("label", "class", "target", "y", "Class", "TARGET", "Y"):
+            for position in (0, 3, 6):
+                self.write("t.csv", self.table(Y, position, label=label))
+                info = self.json_of("fit", "t.csv")
+                self.assertEqual((info["d"], info["classes"]), (6, 3), (label, position))
+
+    def test_last_column_otherwise(self):
+        self.write("t.csv", self.table(Y, label="kind"))
+        self.assertEqual(self.json_of("fit", "t.csv")["classes"], 3)
+
+    def test_label_by_name_and_by_position(self):
+        self.write("end.csv", self.table(Y, label="kind"))
+        self.ok("fit", "end.csv", "-o", "end.rlar")
+        expected = self.path("end.rlar").read_bytes()
+        for position, choices in ((0, ("1", "-7")), (2, ("3", "-5")), (6, ("7", "-1"))):
+            self.write("t.csv", self.table(Y, position, label="kind"))
+            for choice in (*choices, "kind"):
+                self.ok("fit", "t.csv", "--label", choice, "-o", "m.rlar")
+                self.assertEqual(self.path("m.rlar").read_bytes(), expected, (position, choice))
+
+    def test_label_zero_is_refused(self):
+        self.write("t.csv", self.table(Y))
+        self.fails(USAGE, "fit", "t.csv", "--label", "0", says=r"\b0\b")
+
+    def test_numbers_sort_as_numbers(self):
+        labels = np.array([10, 2, 1])[Y - 1]
+        self.write("t.csv", self.table(labels))
+        self.assertEqual(self.classes("t.csv"), ["1", "2", "10"])
+
+    def test_text_sorts_as_text(self):
+        self.write("t.csv", self.table(np.array(["b10", "b2", "a"])[Y - 1]))
+        self.assertEqual(self.classes("t.csv"), ["a", "b10", "b2"])
+
+    def test_one_number_is_one_class(self):
+        labels = [{1: "1", 2: "2", 3: "3"}[c] + (".0" if i % 2 else "") for i, c in enumerate(Y)]
+        self.write("t.csv", self.table(labels))
+        self.assertEqual(self.classes("t.csv"), ["1", "2", "3"])
+
+    def test_text_labels_come_back_as_written(self):
+        labels = np.array(["Iris setosa", "versicolour", "Größe"])[Y - 1]
+        self.write("t.csv", self.table(labels))
+        self.ok("fit", "t.csv", "-o", "m.rlar")
+        self.assertEqual(set(self.ok("predict", "m.rlar", "t.csv").lines), set(labels))
+
+    def test_header_rule(self):
+        self.write("plain.csv", self.table(Y, names=None))
+        self.write("named.csv", self.table(Y))
+        self.assertEqual(self.json_of("fit", "plain.csv")["n"], 30)
+        self.assertEqual(self.json_of("fit", "plain.csv", "--header", "no")["n"], 30)
+        self.assertEqual(self.json_of("fit", "plain.csv", "--header", "yes")["n"], 29)
+        self.assertEqual(self.json_of("fit", "named.csv")["n"], 30)
+        self.assertEqual(self.json_of("fit", "named.csv", "--header", "yes")["n"], 30)
+        self.fails(DATA, "fit", "named.csv", "--header", "no", says=r"named\.csv:")
+
+    def test_columns_are_found_by_name(self):
+        self.write("t.csv", self.table(Y))
+        self.ok("fit", "t.csv", "-o", "m.rlar")
+        expected = self.ok("predict", "m.rlar", "t.csv").out
+        order = [3, 0, 5, 1, 4, 2]
+        self.write("turned.csv", table_text(X[:, order], Y, names=[NAMES[j] for j in order]))
+        self.assertEqual(self.ok("predict", "m.rlar", "turned.csv").out, expected)
+
+    def test_prediction_needs_no_labels(self):
+        self.write("t.csv", self.table(Y))
+        self.ok("fit", "t.csv", "-o", "m.rlar")
+        expected = self.ok("predict", "m.rlar", "t.csv").out
+        self.write("bare.csv", table_text(X, None, names=NAMES))
+        bare = self.ok("predict", "m.rlar", "bare.csv")
+        self.assertEqual(bare.out, expected)
+        self.assertNotIn("accuracy", bare.err)
+
+
+class Missing(Case):
+    """Missing values: an error, the mean, or without the sample."""
+
+    def setUp(self):
+        super().setUp()
+        self.rows = table_text(X, Y).splitlines()
+
+    def holed(self, token):
+        rows = [row.split(",") for row in self.rows]
+        rows[4][2] = rows[9][0] = rows[9][1] = token
+        return "".join(",".join(row) + "\n" for row in rows)
+
+    def test_every_spelling_is_an_error_by_default(self):
+        for token in ("", "?", "NA", "nan", "NaN", "na"):
+            self.write("t.csv", self.holed(token))
+            self.fails(DATA, "fit", "t.csv", says=(r"t\.csv:5:3", r"\b3\b", "mean", "drop"))
+
+    def test_drop_is_the_table_without_the_rows(self):
+        self.write("t.csv", self.holed("?"))
+        self.write("less.csv", "\n".join(r for i, r in enumerate(self.rows) if i not in (4, 9)) + "\n")
+        self.ok("fit", "t.csv", "--missing", "drop", "-o", "a.rlar")
+        self.ok("fit", "less.csv", "-o", "b.rlar")
+        a, _ = support.read_safetensors(self.path("a.rlar"))
+        b, _ = support.read_safetensors(self.path("b.rlar"))
+        np.testing.assert_array_equal(a["W"], b["W"])
+        self.assertEqual(self.json_of("fit", "t.csv", "--missing", "drop")["n"], 28)
+
+    def test_mean_is_the_mean_of_the_known(self):
+        self.write("t.csv", self.holed("NA"))
+        filled = X.astype(float)
+        for i, j in ((4, 2), (9, 0), (9, 1)):
+            known = [k for k in range(len(X)) if k not in ((4,) if j == 2 else (9,))]
+            filled[i, j] = np.mean(X[known, j])
+        self.write("filled.csv", table_text(filled, Y))
+        self.ok("fit", "t.csv", "--missing", "mean", "-o", "a.rlar")
+        self.ok("fit", "filled.csv", "-o", "b.rlar")
+        a, _ = support.read_safetensors(self.path("a.rlar"))
+        b, _ = support.read_safetensors(self.path("b.rlar"))
+        np.testing.assert_allclose(a["W"], b["W"], rtol=1e-6, atol=1e-9)
+
+    def test_missing_label_is_an_error(self):
+        rows = [row.split(",") for row in self.rows]
+        rows[3][-1] = "?"
+        self.write("t.csv", "".join(",".join(row) + "\n" for row in rows))
+        self.fails(DATA, "fit", "t.csv", says=(r"t\.csv:4", r"label"))
+
+
+class BadMat(Case):
+    """MATLAB files that cannot be used."""
+
+    def test_without_the_variables(self):
+        self.write("t.mat", mat(False, A=X, t=column(Y)))
+        self.fails(DATA, "fit", "t.mat", says=(r"t\.mat", r"fea", r"--mat-vars"))
+        self.fails(DATA, "fit", "t.mat", "--mat-vars", "A,nope", says=r"nope")
+        self.fails(USAGE, "fit", "t.mat", "--mat-vars", "A,b,c", says=r"mat-vars")
+
+    def test_labels_of_another_length(self):
+        self.write("t.mat", mat(False, fea=X, gnd=column(Y[:-1])))
+        self.fails(DATA, "fit", "t.mat", says=(r"\b29\b", r"\b30\b"))
+
+    def test_truncated(self):
+        for compressed in (False, True):
+            whole = mat(compressed, fea=X, gnd=column(Y))
+            for size in (10, 127, 140, len(whole) - 200, len(whole) - 30):
+                self.write("t.mat", whole[:size])
+                self.fails(DATA, "fit", "t.mat", says=r"t\.mat")
+                # Samples without their labels would be a loss that nobody notices.
+                self.fails(DATA, "convert", "t.mat", "out.csv", says=r"t\.mat")
+
+    def test_damaged(self):
+        """Compressed elements carry a checksum; a wrong one must not pass for data."""
+        whole = mat(True, fea=X, gnd=column(Y))
+        for place in (200, 300, 400, len(whole) - 40, len(whole) - 2):
+            damaged = bytearray(whole)
+            damaged[place] ^= 0x10
+            self.write("t.mat", bytes(damaged))
+            self.fails(DATA, "convert", "t.mat", "out.csv", says=r"t\.mat")
+
+
+class ModelColumns(Case):
+    def test_prediction_refuses_other_columns(self):
+        self.write("t.csv", table_text(X, Y, names=NAMES))
+        self.ok("fit", "t.csv", "-o", "m.rlar")
+        self.write("less.csv", table_text(X[:, :4], Y, names=NAMES[:4]))
+        self.fails(MODEL, "predict", "m.rlar", "less.csv", says=r"f5")
+
+
+if __name__ == "__main__":
+    unittest.main()

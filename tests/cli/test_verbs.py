@@ -1,0 +1,392 @@
+"""Every verb once: help with an example, JSON keys, -o, -q, -v, standard input, the data folder."""
+
+import csv
+import io
+import json
+import os
+import re
+import subprocess
+import unittest
+
+import numpy as np
+
+import support
+from support import IO, USAGE, Case, blobs, gz, table_text
+
+VERBS = ("fit", "predict", "transform", "rank", "evaluate", "convert", "info", "methods", "doctor")
+LATER = ("tune", "reproduce", "report", "plot")  # tested here only once the program lists them
+
+X, Y = blobs(10, 6, 3, seed=0)
+NAMES = [f"f{j}" for j in range(1, 7)]
+
+
+class Verbs(Case):
+    def setUp(self):
+        super().setUp()
+        self.write("t.csv", table_text(X, Y, names=NAMES))
+        self.ok("fit", "t.csv", "-o", "m.rlar")
+
+    def accuracy(self, lines):
+        return np.mean([a == str(b) for a, b in zip(lines, Y)])
+
+
+class Help(Case):
+    def test_program(self):
+        for args in (["--help"], ["-h"], ["help"]):
+            text = self.ok(*args).text
+            for verb in VERBS:
+                self.assertRegex(text, rf"\b{verb}\b")
+
+    def verbs(self):
+        return VERBS + tuple(v for v in LATER if support.has_verb(v))
+
+    def test_every_verb_has_help_with_an_example(self):
+        for verb in self.verbs():
+            result = self.ok(verb, "--help")
+            self.assertEqual(result.err, "", verb)
+            self.assertRegex(result.text, rf"(?m)^\s*\$? ?rlar {verb}\b", verb)
+            self.assertRegex(result.text, r"(?i)example", verb)
+            for option in ("--help", "-q", "-v"):
+                self.assertIn(option, result.text, verb)
+            self.assertEqual(self.ok("help", verb).text, result.text)
+
+    def test_help_names_the_options_of_the_contract(self):
+        options = {"fit": ("-o", "--method", "-p", "--scale", "--trace", "--dry-run", "--alpha", "--beta",
+                           "-k", "--iters", "--preset", "--label", "--missing", "--header", "--json"),
+                   "predict": ("-o", "--classifier", "--scores", "--neighbors"),
+                   "transform": ("-o",), "rank": ("--top", "--json"),
+                   "evaluate": ("--methods", "--train-per-class", "--train-fraction", "--folds", "--trials",
+                                "--seed", "--tune", "--grid", "--classifier", "--csv", "--latex"),
+                   "info": ("--json",)}
+        for verb, names in options.items():
+            text = self.ok(verb, "--help").text
+            for name in names:
+                self.assertRegex(text, rf"(?<![\w-]){name}(?![\w-])", verb)
+            for name in ("--threads", "--max-memory", "--data-dir", "--deterministic"):
+                self.assertIn(name, text, verb) if verb in ("fit", "evaluate") else None
+
+    def test_help_fits_the_screen(self):
+        for verb in self.verbs():
+            for line in self.ok(verb, "--help").lines:
+                self.assertLessEqual(len(line), 100, f"{verb}: {line}")
+
+    def test_version(self):
+        result = self.ok("--version")
+        self.assertRegex(result.text, r"^rlar \d+\.\d+\.\d+")
+        self.assertEqual(result.err, "")
+
+    def test_examples_in_help_use_options_that_exist(self):
+        for verb in self.verbs():
+            text = self.ok(verb, "--help").text
+            for line in re.findall(rf"(?m)^\s*\$? ?(rlar {verb}\b.*)$", text):
+                for option in re.findall(r"(?<!\S)(--[a-z][a-z-]+)", line.split("|")[0]):
+                    self.assertGreater(text.count(option), 0, line)
+
+
+class Fit(Verbs):
+    def test_json(self):
+        report = self.json_of("fit", "t.csv", "-o", "new.rlar")
+        self.assertLessEqual({"method", "params", "n", "d", "classes", "iterations", "objective", "terms",
+                              "converged", "path", "seconds", "train_accuracy", "model"}, set(report))
+        self.assertEqual((report["method"], report["n"], report["d"], report["classes"]),
+                         ("rlar", 30, 6, 3))
+        self.assertEqual(set(report["terms"]), {"regression", "sparsity", "locality"})
+        self.assertAlmostEqual(report["objective"], sum(report["terms"].values()), places=9)
+        self.assertIn(report["path"], ("primal", "dual"))
+        self.assertIsInstance(report["converged"], bool)
+        self.assertEqual(report["iterations"], 30)
+        self.assertEqual(report["model"], "new.rlar")
+        for name, value in {"alpha": 0.1, "beta": 0.1, "iters": 30, "eps": 1e-8, "tol": 0}.items():
+            self.assertEqual(float(report["params"][name]), value, name)
+
+    def test_without_output_nothing_is_written(self):
+        before = support.snapshot(self.folder)
+        self.assertIsNone(self.json_of("fit", "t.csv")["model"])
+        self.assertEqual(support.snapshot(self.folder), before)
+
+    def test_report(self):
+        result = self.ok("fit", "t.csv", "-o", "new.rlar")
+        for word in ("rlar", "30", "alpha", "objective", "new.rlar"):
+            self.assertIn(word, result.text)
+        self.assertRegex(result.err, r"^rlar: .*new\.rlar")
+
+    def test_quiet_and_verbose(self):
+        self.assertEqual(self.ok("fit", "t.csv", "-o", "new.rlar", "-q").err, "")
+        normal = self.ok("fit", "t.csv", "-o", "new.rlar").err
+        verbose = self.ok("fit", "t.csv", "-o", "new.rlar", "-v").err
+        self.assertGreater(len(verbose), len(normal))
+        self.assertNotIn("\r", verbose, "a progress line in a pipe")
+
+    def test_trace(self):
+        report = self.json_of("fit", "t.csv", "--trace", "trace.csv", "--iters", "12")
+        rows = list(csv.DictReader(io.StringIO(self.path("trace.csv").read_text())))
+        self.assertEqual(list(rows[0]), ["iteration", "objective", "smoothed", "regression", "sparsity",
+                                         "locality", "seconds"])
+        self.assertEqual([int(r["iteration"]) for r in rows], list(range(1, 13)))
+        self.assertEqual(float(rows[-1]["objective"]), report["objective"])
+        smoothed = [float(r["smoothed"]) for r in rows][1:]
+        for before, after in zip(smoothed, smoothed[1:]):
+            self.assertLessEqual(after, before * (1 + 1e-8))
+
+    def test_dry_run_writes_nothing_and_tells_the_memory(self):
+        result = self.ok("fit", "t.csv", "-o", "new.rlar", "--dry-run")
+        self.assertFalse(self.path("new.rlar").exists())
+        self.assertRegex(result.text + result.err, r"(?i)\d.*\b(bytes|[KMG]i?B)\b")
+
+    def test_short_forms(self):
+        short = self.json_of("fit", "t.csv", "--alpha", "0.5", "--beta", "0.25", "-k", "2", "--iters", "7")
+        long = self.json_of("fit", "t.csv", "-p", "alpha=0.5", "-p", "beta=0.25", "-p", "k=2",
+                            "-p", "iters=7")
+        self.assertEqual(support.without_seconds(short), support.without_seconds(long))
+        self.assertEqual(float(short["params"]["alpha"]), 0.5)
+
+    def test_options_may_stand_anywhere_and_use_equals(self):
+        first = self.json_of("fit", "--alpha=0.5", "t.csv")
+        last = self.json_of("fit", "t.csv", "--alpha", "0.5")
+        self.assertEqual(support.without_seconds(first), support.without_seconds(last))
+
+    def test_two_dashes_end_the_options(self):
+        self.write("-odd.csv", table_text(X, Y))
+        self.assertEqual(self.ok("fit", "--json", "--", "-odd.csv").json["n"], 30)
+
+    def test_preset(self):
+        self.assertEqual(self.json_of("fit", "t.csv", "--preset", "paper")["method"], "rlar")
+
+    def test_method_by_name(self):
+        self.assertEqual(self.json_of("fit", "t.csv", "--method", "rlar")["method"], "rlar")
+
+
+class Predict(Verbs):
+    def test_one_class_per_line(self):
+        result = self.ok("predict", "m.rlar", "t.csv")
+        self.assertEqual(len(result.lines), 30)
+        self.assertLessEqual(set(result.lines), {"1", "2", "3"})
+        self.assertGreater(self.accuracy(result.lines), 0.9)
+        self.assertRegex(result.err, r"(?i)accuracy")
+
+    def test_output_file(self):
+        printed = self.ok("predict", "m.rlar", "t.csv").out
+        result = self.ok("predict", "m.rlar", "t.csv", "-o", "p.txt")
+        self.assertEqual(result.out, b"")
+        self.assertEqual(self.path("p.txt").read_bytes(), printed)
+
+    def test_scores(self):
+        for classifier in ("1nn", "knn", "centroid", "argmax"):
+            labels = self.ok("predict", "m.rlar", "t.csv", "--classifier", classifier).lines
+            rows = list(csv.reader(self.ok("predict", "m.rlar", "t.csv", "--scores",
+                                           "--classifier", classifier).lines))
+            self.assertEqual(rows[0], ["prediction", "1", "2", "3"])
+            self.assertEqual([row[0] for row in rows[1:]], labels, classifier)
+            scores = np.array([row[1:] for row in rows[1:]], dtype=float)
+            self.assertEqual(scores.shape, (30, 3))
+            best = [rows[0][1 + j] for j in scores.argmax(axis=1)]
+            self.assertEqual(best, labels, classifier)
+
+    def test_neighbours(self):
+        one = self.ok("predict", "m.rlar", "t.csv", "--classifier", "knn", "--neighbors", "1").out
+        self.assertEqual(one, self.ok("predict", "m.rlar", "t.csv").out)
+        self.ok("predict", "m.rlar", "t.csv", "--classifier", "knn", "--neighbors", "5")
+        self.fails(USAGE, "predict", "m.rlar", "t.csv", "--classifier", "knn", "--neighbors", "0")
+
+    def test_json(self):
+        report = self.json_of("predict", "m.rlar", "t.csv")
+        self.assertEqual(report["predictions"], self.ok("predict", "m.rlar", "t.csv").lines)
+        self.assertAlmostEqual(report["accuracy"], self.accuracy(report["predictions"]), places=12)
+
+    def test_quiet(self):
+        self.assertEqual(self.ok("predict", "m.rlar", "t.csv", "-q").err, "")
+
+    def test_one_sample(self):
+        self.write("one.csv", table_text(X[:1], Y[:1], names=NAMES))
+        self.assertEqual(self.ok("predict", "m.rlar", "one.csv").lines,
+                         self.ok("predict", "m.rlar", "t.csv").lines[:1])
+
+
+class Transform(Verbs):
+    def test_table(self):
+        result = self.ok("transform", "m.rlar", "t.csv")
+        self.ok("transform", "m.rlar", "t.csv", "-o", "z.csv")
+        self.assertEqual(self.path("z.csv").read_bytes(), result.out)
+
+    def test_numpy_output(self):
+        self.ok("transform", "m.rlar", "t.csv", "-o", "z.npy")
+        z = np.load(self.path("z.npy"))
+        self.assertEqual(z.shape[0], 30)
+        self.assertTrue(np.isfinite(z).all())
+
+
+class Rank(Verbs):
+    def test_best_first(self):
+        ranked = self.json_of("rank", "m.rlar")["features"]
+        scores = [f["score"] for f in ranked]
+        self.assertEqual(scores, sorted(scores, reverse=True))
+        self.assertEqual({f["feature"] for f in ranked}, set(NAMES))
+        text = self.ok("rank", "m.rlar").text
+        self.assertLess(text.index(ranked[0]["feature"]), text.index(ranked[-1]["feature"]))
+
+    def test_top(self):
+        whole = self.json_of("rank", "m.rlar")["features"]
+        self.assertEqual(self.json_of("rank", "m.rlar", "--top", "2")["features"], whole[:2])
+        self.assertEqual(len(self.json_of("rank", "m.rlar", "--top", "100")["features"]), 6)
+        self.fails(USAGE, "rank", "m.rlar", "--top", "0")
+
+    def test_scores_are_row_norms(self):
+        tensors, _ = support.read_safetensors(self.path("m.rlar"))
+        w = tensors["W"]
+        norms = np.sqrt((w * w).sum(axis=0 if w.shape[1] == 6 else 1))
+        for feature in self.json_of("rank", "m.rlar")["features"]:
+            self.assertAlmostEqual(feature["score"], norms[NAMES.index(feature["feature"])], places=12)
+
+    def test_features_without_names_are_numbered_from_one(self):
+        self.write("plain.csv", table_text(X, Y))
+        self.ok("fit", "plain.csv", "-o", "plain.rlar")
+        ranked = self.json_of("rank", "plain.rlar")["features"]
+        self.assertEqual({f["index"] for f in ranked}, set(range(1, 7)))
+
+
+class Info(Verbs):
+    def test_data(self):
+        report = self.json_of("info", "t.csv")
+        self.assertEqual((report["n"], report["d"]), (30, 6))
+        text = self.ok("info", "t.csv").text
+        for word in ("30", "6", "3"):
+            self.assertRegex(text, rf"\b{word}\b")
+
+    def test_model(self):
+        report = self.json_of("info", "m.rlar")
+        self.assertEqual((report["method"], report["d"]), ("rlar", 6))
+        self.assertIn("rlar", self.ok("info", "m.rlar").text)
+
+
+class Methods(Case):
+    def test_list(self):
+        report = self.json_of("methods")
+        names = [m["name"] for m in report["methods"]]
+        self.assertIn("rlar", names)
+        text = self.ok("methods").text
+        for name in names:
+            self.assertIn(name, text)
+
+    def test_one(self):
+        report = self.json_of("methods", "rlar")
+        names = [p["name"] for p in report["params"]]
+        for name in ("alpha", "beta", "k", "iters", "eps", "solver", "tol"):
+            self.assertIn(name, names)
+        text = self.ok("methods", "rlar").text
+        for word in ("alpha", "0.1", "paper", "anneal"):
+            self.assertIn(word, text)
+
+
+class Doctor(Case):
+    def test_report(self):
+        text = self.ok("doctor").text
+        self.assertRegex(text, r"(?i)blas")
+        self.assertRegex(text, r"GF(lop)?/s|GFLOP")
+        self.assertIsInstance(self.json_of("doctor"), dict)
+
+
+class Streams(Verbs):
+    def test_standard_input(self):
+        text = table_text(X, Y, names=NAMES).encode()
+        self.ok("fit", "-", "--format", "csv", "-o", "piped.rlar", stdin=text)
+        self.assertEqual(self.path("piped.rlar").read_bytes(), self.path("m.rlar").read_bytes())
+        printed = self.ok("predict", "m.rlar", "t.csv").out
+        self.assertEqual(self.ok("predict", "m.rlar", "-", "--format", "csv", stdin=text).out, printed)
+        self.assertEqual(self.ok("predict", "m.rlar", "-", "--format", "csv", stdin=gz(text)).out, printed)
+
+    def test_pipes_between_verbs(self):
+        command = (f"'{support.PROGRAM}' transform m.rlar t.csv | tail -n +2 | wc -l; cat t.csv | "
+                   f"'{support.PROGRAM}' predict m.rlar - --format csv | sort | uniq -c")
+        done = subprocess.run(command, shell=True, cwd=self.folder, capture_output=True, check=False)
+        counts = [int(line.split()[0]) for line in done.stdout.splitlines()]
+        self.assertEqual((done.returncode, counts[0], sum(counts[1:])), (0, 30, 30), done.stderr.decode())
+
+    def test_json_is_one_document_on_standard_output(self):
+        for args in (["fit", "t.csv"], ["predict", "m.rlar", "t.csv"], ["rank", "m.rlar"],
+                     ["info", "t.csv"], ["info", "m.rlar"], ["methods"], ["methods", "rlar"],
+                     ["evaluate", "t.csv", "--methods", "rlar", "--folds", "2", "--trials", "1"]):
+            text = self.ok(*args, "--json").text
+            self.assertTrue(text.endswith("}\n"), args)
+            json.loads(text, parse_constant=lambda name: self.fail(f"{name} in JSON of {args}"))
+
+    def test_results_do_not_depend_on_the_locale(self):
+        plain = self.ok("transform", "m.rlar", "t.csv").out
+        for locale in ("de_DE.UTF-8", "C.UTF-8"):
+            self.assertEqual(self.ok("transform", "m.rlar", "t.csv", env={"LC_ALL": locale}).out, plain)
+
+
+class Outputs(Verbs):
+    """Files that -o writes behave as files written by a shell would."""
+
+    def test_nothing_else_is_left(self):
+        before = set(os.listdir(self.folder))
+        self.ok("predict", "m.rlar", "t.csv", "-o", "p.txt")
+        self.assertEqual(set(os.listdir(self.folder)) - before, {"p.txt"})
+
+    def test_mode(self):
+        self.write("made.txt", "")
+        self.ok("predict", "m.rlar", "t.csv", "-o", "p.txt")
+        self.assertEqual(self.path("p.txt").stat().st_mode, self.path("made.txt").stat().st_mode)
+        self.path("p.txt").chmod(0o640)
+        self.ok("predict", "m.rlar", "t.csv", "-o", "p.txt")
+        self.assertEqual(self.path("p.txt").stat().st_mode & 0o777, 0o640)
+
+    def test_link_stays_a_link(self):
+        self.write("store/p.txt", "old")
+        self.path("p.txt").symlink_to("store/p.txt")
+        self.ok("predict", "m.rlar", "t.csv", "-o", "p.txt")
+        self.assertTrue(self.path("p.txt").is_symlink())
+        self.assertEqual(len(self.path("store/p.txt").read_text().splitlines()), 30)
+
+    def test_device(self):
+        pipe = self.path("pipe")
+        os.mkfifo(pipe)
+        reader = subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE)
+        self.ok("predict", "m.rlar", "t.csv", "-o", "pipe")
+        self.assertEqual(reader.communicate(timeout=support.TIMEOUT)[0],
+                         self.ok("predict", "m.rlar", "t.csv").out)
+        self.assertTrue(pipe.is_fifo())
+
+    def test_output_over_the_input(self):
+        before = self.json_of("info", "t.csv")
+        self.ok("convert", "t.csv", "t.csv")
+        self.assertEqual(self.json_of("info", "t.csv"), before)
+
+
+class DataFolder(Verbs):
+    def setUp(self):
+        super().setUp()
+        self.write("store/kept.csv.gz", gz(table_text(X, Y)))
+        self.write("store/named.csv", table_text(X, Y))
+
+    def test_option_and_environment(self):
+        self.assertEqual(self.json_of("fit", "named.csv", "--data-dir", "store")["n"], 30)
+        self.assertEqual(self.json_of("fit", "named.csv", env={"RLAR_DATA_DIR": "store"})["n"], 30)
+
+    def test_a_file_that_is_here_comes_first(self):
+        self.write("named.csv", table_text(X[:20], Y[:20]))
+        self.assertEqual(self.json_of("fit", "named.csv", "--data-dir", "store")["n"], 20)
+
+    def test_name_without_ending(self):
+        self.assertEqual(self.json_of("fit", "kept", "--data-dir", "store")["n"], 30)
+
+    def test_not_there_either(self):
+        self.fails(IO, "fit", "nowhere.csv", "--data-dir", "store", says=(r"nowhere\.csv",))
+
+    def test_option_beats_the_environment(self):
+        self.write("other/named.csv", table_text(X[:20], Y[:20]))
+        report = self.json_of("fit", "named.csv", "--data-dir", "other", env={"RLAR_DATA_DIR": "store"})
+        self.assertEqual(report["n"], 20)
+
+    @unittest.skipUnless(support.DATA_DIR, "RLAR_DATA_DIR is not set: no larger data")
+    def test_the_paper_s_data(self):
+        for name, n, d, c in (("iris.csv.gz", 150, 4, 3), ("wine.csv.gz", 178, 13, 3),
+                              ("binalpha.mat", 1404, 320, 36), ("COIL20.mat", 1440, 1024, 20)):
+            if not os.path.exists(os.path.join(support.DATA_DIR, name)):
+                continue
+            report = self.json_of("info", name, "--data-dir", support.DATA_DIR)
+            self.assertEqual((report["n"], report["d"]), (n, d), name)
+
+
+if __name__ == "__main__":
+    unittest.main()
