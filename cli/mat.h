@@ -14,6 +14,8 @@ typedef struct cli_mat_labels {
     int64_t texts; /* allocated, also after some were dropped */
 } cli_mat_labels;
 
+/* Refuse a level-5 file that was cut or damaged, which matio would read as other numbers. */
+int cli_mat_whole(cli *c, int fd, const char *path);
 /* Is it a real matrix with as many bytes as its sizes ask for? */
 int cli_mat_check(cli *c, const matvar_t *x, const char *path);
 /* A checked matrix as doubles, sample by sample: its rows or, with `turned`, its columns. */

@@ -122,10 +122,12 @@ int cli_mat_samples(cli *c, const matvar_t *x, const char *path, bool turned, do
     const bool refused =
         c->args.max_memory > 0 && count > (size_t)c->args.max_memory / sizeof(double);
     double *samples = refused ? NULL : calloc(count, sizeof *samples);
-    if (samples == NULL)
-        return cli_error(
-            c, CODE_MEMORY, "%s: %zu x %zu samples need %zu bytes, which are not to be had%s", path,
-            x->dims[0], x->dims[1], count * sizeof *samples, refused ? " within --max-memory" : "");
+    if (samples == NULL) {
+        char size[CLI_NUMBER_SIZE];
+        return cli_error(c, CODE_MEMORY, "%s: '%s' of %zu x %zu values needs %s, %s", path, x->name,
+                         x->dims[0], x->dims[1], cli_bytes((double)count * sizeof *samples, size),
+                         refused ? "more than --max-memory allows" : "which the system refuses");
+    }
     if (x->class_type == MAT_C_SPARSE)
         expand_sparse(x, turned, samples);
     else if (!turned)

@@ -306,6 +306,11 @@ int cli_mat_read(cli *c, const char *path, rlar_missing missing, cli_data *out) 
     int code = open_plain(c, path, &fd);
     if (code != 0)
         return code;
+    code = cli_mat_whole(c, fd, path);
+    if (code != 0) {
+        close(fd);
+        return code;
+    }
     snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
     const source from = {Mat_Open(name, MAT_ACC_RDONLY), path, lseek(fd, 0, SEEK_END)};
     if (from.mat == NULL)

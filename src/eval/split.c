@@ -101,6 +101,18 @@ static rlar_status check_folds(rlar_ctx *ctx, const rlar_labels *labels, int64_t
     return RLAR_OK;
 }
 
+/* A share of less than one sample is rounded up to one, which may surprise. */
+static void note_small_share(rlar_ctx *ctx, const rlar_labels *labels, double fraction) {
+    int64_t small = 0;
+    for (int64_t i = 0; i < labels->c; i++)
+        small += fraction * (double)labels->class_size[i] < 1;
+    if (small > 0)
+        rlar__log(
+            ctx, RLAR_OK,
+            "in %lld of %lld classes a training share of %g is less than one sample; one is taken",
+            (long long)small, (long long)labels->c, fraction);
+}
+
 rlar_status rlar__split_check(rlar_ctx *ctx, const rlar_labels *labels,
                               const rlar_split_rule *rule) {
     switch (rule->kind) {
@@ -113,7 +125,9 @@ rlar_status rlar__split_check(rlar_ctx *ctx, const rlar_labels *labels,
         if (!(rule->fraction > 0 && rule->fraction < 1))
             return rlar__fail(ctx, RLAR_E_ARG, "fraction is %g; choose more than 0 and less than 1",
                               rule->fraction);
-        return check_classes(ctx, labels, 1);
+        RLAR_TRY(check_classes(ctx, labels, 1));
+        note_small_share(ctx, labels, rule->fraction);
+        return RLAR_OK;
     case RLAR_SPLIT_FOLDS:
         return check_folds(ctx, labels, rule->folds);
     }
