@@ -123,9 +123,6 @@ typedef struct cli_data {
 } cli_data;
 int cli_data_load(cli *c, const char *word, rlar_missing missing, cli_data *out);
 void cli_data_free(cli_data *data);
-/* cli_check for work on data, `before` samples of which came in earlier blocks: the text names the
- * file (common.c). */
-int cli_check_data(cli *c, rlar_status status, const cli_data *data, int64_t before);
 
 /* Samples block by block, for a model: classes are numbered as the model's. */
 typedef struct cli_stream {

@@ -195,7 +195,7 @@ static int fit(cli *c, const cli_data *data, const rlar_params *params,
     c->started = cli_now();
     const rlar_status status = rlar_fit(c->ctx, data->data, params, options, &model, &info);
     c->on_iteration = NULL;
-    int code = cli_check_data(c, status, data, 0);
+    int code = cli_check(c, status);
     tell_warning(c, status, warned);
     if (code == 0)
         code = train_accuracy(c, model, data->data, &accuracy);

@@ -69,14 +69,14 @@ static void write_block(cli *c, prediction *p, int64_t n) {
     cli_flush(c);
 }
 
-static int predict_block(cli *c, prediction *p, const rlar_data *block, const cli_data *from) {
+static int predict_block(cli *c, prediction *p, const rlar_data *block) {
     const int64_t n = rlar_data_samples(block);
     if (!reserve(c, p, n))
         return cli_error(c, CODE_MEMORY, "no memory for the predictions of %lld samples",
                          (long long)n);
     const rlar_status status =
         rlar_predict(c->ctx, p->model, block, &p->options, p->classes, p->scores);
-    const int code = cli_check_data(c, status, from, p->n);
+    const int code = cli_check(c, status);
     if (code != 0)
         return code;
     count_right(p, block);
@@ -131,7 +131,7 @@ static int predict(cli *c, prediction *p) {
         code = cli_stream_next(c, &stream, &block);
         if (code != 0 || block == NULL)
             break;
-        code = predict_block(c, p, block, &stream.held);
+        code = predict_block(c, p, block);
     }
     if (code == 0 && !cli_out_broken(c))
         report(c, p, &stream);

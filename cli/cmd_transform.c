@@ -60,15 +60,12 @@ static void write_rows(cli *c, const embedding *e, int64_t rows) {
     cli_flush(c);
 }
 
-/* `before` samples came in earlier blocks. */
-static int embed_block(cli *c, embedding *e, const rlar_data *block, const cli_data *from,
-                       int64_t before) {
-    const bool first = before == 0;
+static int embed_block(cli *c, embedding *e, const rlar_data *block, bool first) {
     const int64_t rows = rlar_data_samples(block);
     if (!reserve(e, rows))
         return cli_error(c, CODE_MEMORY, "no memory for %lld embedded samples", (long long)rows);
     double *z = e->z + e->n * rlar_model_outputs(e->model);
-    const int code = cli_check_data(c, rlar_transform(c->ctx, e->model, block, z), from, before);
+    const int code = cli_check(c, rlar_transform(c->ctx, e->model, block, z));
     if (code != 0)
         return code;
     if (first)
@@ -128,7 +125,7 @@ static int transform(cli *c, embedding *e) {
         code = cli_stream_next(c, &stream, &block);
         if (code != 0 || block == NULL)
             break;
-        code = embed_block(c, e, block, &stream.held, samples);
+        code = embed_block(c, e, block, samples == 0);
         samples += rlar_data_samples(block);
     }
     cli_stream_close(&stream);

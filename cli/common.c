@@ -74,34 +74,6 @@ int cli_check(cli *c, rlar_status status) {
                      text[0] != '\0' ? text : rlar_status_text(status));
 }
 
-/* The text behind "prefix: ", or the text itself. */
-static const char *behind(const char *text, const char *prefix) {
-    const size_t length = strlen(prefix);
-    const bool there = strncmp(text, prefix, length) == 0 && strncmp(text + length, ": ", 2) == 0;
-    return there ? text + length + 2 : text;
-}
-
-/* The library names data by their short name, or "memory" when it did not read them, and counts the
- * samples of a block from 1. People want the file and the sample in it. */
-int cli_check_data(cli *c, rlar_status status, const cli_data *data, int64_t before) {
-    static const char sample[] = "sample ";
-    const int code = cli_exit_code(status);
-    if (code != CODE_DATA && code != CODE_NUMERIC && code != CODE_MODEL)
-        return cli_check(c, status);
-    const char *text = rlar_ctx_error(c->ctx);
-    if (strncmp(text, data->file, strlen(data->file)) == 0)
-        return cli_check(c, status);
-    text = behind(behind(text, "memory"), data->name);
-    if (strncmp(text, sample, strlen(sample)) == 0) {
-        char *rest = NULL;
-        const long long number = strtoll(text + strlen(sample), &rest, 10);
-        return cli_error(c, code, "%s: sample %lld%s", data->file, number + (long long)before,
-                         rest);
-    }
-    return cli_error(c, code, "%s: %s", data->file,
-                     text[0] != '\0' ? text : rlar_status_text(status));
-}
-
 void cli_note(cli *c, const char *format, ...) {
     if (c->args.quiet > 0)
         return;

@@ -75,7 +75,11 @@ static int walk(cli *c, int fd, const char *path, int64_t size, bool big, unsign
                 "%s: cut short: a variable promises %lld bytes, %lld are there; copy the "
                 "file again",
                 path, (long long)stored, (long long)left);
-        if (type == COMPRESSED && !inflates(fd, at + TAG, stored, buffer, buffer + CHUNK))
+        const bool whole =
+            type != COMPRESSED || inflates(fd, at + TAG, stored, buffer, buffer + CHUNK);
+        if (cli_interrupted())
+            return cli_error(c, CODE_INTERRUPTED, "interrupted");
+        if (!whole)
             return cli_error(c, CODE_DATA,
                              "%s: damaged: a compressed variable at byte %lld does not "
                              "unpack; copy the file again",
@@ -92,9 +96,7 @@ int cli_mat_whole(cli *c, int fd, const char *path) {
     if (size < 0 || !is_level_5(fd, &big))
         return 0;
     unsigned char *buffer = cli_alloc(2 * CHUNK);
-    int code = walk(c, fd, path, (int64_t)size, big, buffer);
+    const int code = walk(c, fd, path, (int64_t)size, big, buffer);
     free(buffer);
-    if (cli_interrupted())
-        code = cli_error(c, CODE_INTERRUPTED, "interrupted");
     return code;
 }

@@ -241,6 +241,8 @@ static int make_data(cli *c, cli_data *out, const cli_mat_labels *labels, int64_
     view.x = out->x;
     view.stride = d;
     rlar_status status = rlar_data_view(c->ctx, &view, &out->data);
+    if (status >= 0)
+        status = rlar_data_set_name(c->ctx, out->data, out->file);
     if (status >= 0 && labels->number != NULL)
         status = rlar_data_set_label_numbers(c->ctx, out->data, labels->number);
     else if (status >= 0 && labels->text != NULL)

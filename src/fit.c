@@ -85,7 +85,7 @@ static rlar_status check_counts(rlar_ctx *ctx, const rlar_data *data, const trai
             ctx, RLAR_E_DATA,
             "%s: all %lld samples are of one class, \"%.40s\"; two classes are needed: "
             "is the label column the right one?",
-            data->name, (long long)t->train.n, rlar__texts_at(&data->classes, t->class_of[0]));
+            data->file, (long long)t->train.n, rlar__texts_at(&data->classes, t->class_of[0]));
     return RLAR_OK;
 }
 
@@ -122,7 +122,7 @@ static rlar_status check_scaled(rlar_ctx *ctx, const rlar_data *data, const trai
             ctx, RLAR_E_DATA,
             "%s: sample %lld, %s is %g after scaling \"%s\", more than the limit of %g; "
             "choose --scale unit or minmax",
-            data->name, (long long)t->order[i / d] + 1,
+            data->file, (long long)t->order[i / d] + 1,
             rlar__feature_text(data, i % d, where, sizeof where), t->x[i], chain, RLAR_LARGEST);
     }
     return RLAR_OK;
@@ -133,7 +133,7 @@ static rlar_status load_samples(rlar_ctx *ctx, const rlar_data *data, rlar_scali
     const int64_t n = t->train.n, d = t->train.d;
     size_t sample = 0;
     if (!rlar__size_mul((size_t)d, sizeof(double), &sample))
-        return rlar__fail(ctx, RLAR_E_TOO_LARGE, "%s: %lld features are too many", data->name,
+        return rlar__fail(ctx, RLAR_E_TOO_LARGE, "%s: %lld features are too many", data->file,
                           (long long)d);
     RLAR_TRY(rlar__calloc(ctx, rlar__padded(n), sample, "the scaled samples", &t->x));
     for (int64_t i = 0; i < n; i++) {
@@ -157,18 +157,18 @@ static rlar_status check_fit(rlar_ctx *ctx, const rlar_data *data, const rlar_fi
         memcpy(o, given, given->size < sizeof *o ? given->size : sizeof *o);
     if (data->view.n < 1 || data->view.d < 1)
         return rlar__fail(ctx, RLAR_E_DATA,
-                          "%s: %lld samples of %lld features: nothing to learn from", data->name,
+                          "%s: %lld samples of %lld features: nothing to learn from", data->file,
                           (long long)data->view.n, (long long)data->view.d);
     if (!data->label)
         return rlar__fail(ctx, RLAR_E_DATA,
                           "%s: no labels; name the label column (--label) or give --labels FILE",
-                          data->name);
+                          data->file);
     if (o->rows && o->n_rows < 1)
         return rlar__fail(ctx, RLAR_E_ARG, "rlar_fit: no rows to train on");
     /* The BLAS counts in 32 bits. */
     if (data->view.d > INT32_MAX || data->view.n > INT32_MAX)
         return rlar__fail(ctx, RLAR_E_TOO_LARGE,
-                          "%s: %lld samples of %lld features; at most %d of each", data->name,
+                          "%s: %lld samples of %lld features; at most %d of each", data->file,
                           (long long)data->view.n, (long long)data->view.d, INT32_MAX);
     return RLAR_OK;
 }
@@ -302,7 +302,7 @@ rlar_status rlar_fit(rlar_ctx *ctx, const rlar_data *data, const rlar_params *pa
     rlar_status status = group(ctx, data, &o, &t);
     if (status >= 0 && data->view.weights)
         status = rlar__fail(ctx, RLAR_E_UNSUPPORTED, "%s: method %s does not take sample weights",
-                            data->name, params->method->def.name);
+                            data->file, params->method->def.name);
     if (status >= 0)
         status = check_memory(ctx, &t, params);
     if (status >= 0)

@@ -32,7 +32,7 @@ rlar_status rlar__check_row(rlar_ctx *ctx, const rlar_data *data, int64_t row, c
     for (int64_t j = 0; j < data->view.d; j++) {
         if (isfinite(x[j]))
             continue;
-        return rlar__fail(ctx, RLAR_E_DATA, "%s: sample %lld, %s is %s; %s", data->name,
+        return rlar__fail(ctx, RLAR_E_DATA, "%s: sample %lld, %s is %s; %s", data->file,
                           (long long)(data->first + row + 1),
                           rlar__feature_text(data, j, where, sizeof where),
                           isnan(x[j]) ? "missing (nan)" : "infinite",
@@ -76,9 +76,9 @@ static rlar_status block_new(rlar_ctx *ctx, const rlar_model *m, int64_t n, bloc
 static rlar_status check_columns(rlar_ctx *ctx, const rlar_model *m, const rlar_data *data) {
     if (data->view.d != m->d)
         return rlar__fail(ctx, RLAR_E_MODEL,
-                          "%s has %lld features, the model was trained on %lld; "
+                          "%s: %lld features, the model was trained on %lld; "
                           "use the columns it was trained on",
-                          data->name, (long long)data->view.d, (long long)m->d);
+                          data->file, (long long)data->view.d, (long long)m->d);
     for (int64_t j = 0; j < m->features.count && j < data->features.count; j++) {
         const char *want = rlar__texts_at(&m->features, j),
                    *have = rlar__texts_at(&data->features, j);
@@ -86,7 +86,7 @@ static rlar_status check_columns(rlar_ctx *ctx, const rlar_model *m, const rlar_
             return rlar__fail(
                 ctx, RLAR_E_MODEL,
                 "%s: column %lld is \"%.40s\", the model was trained with \"%.40s\" there",
-                data->name, (long long)j + 1, have, want);
+                data->file, (long long)j + 1, have, want);
     }
     return RLAR_OK;
 }
@@ -118,7 +118,7 @@ static rlar_status embed_block(rlar_ctx *ctx, const rlar_model *m, const rlar_da
                 ctx, RLAR_E_NUMERIC,
                 "%s: sample %lld is too large for the model: an output of %g, more than "
                 "%g; check its values",
-                data->name,
+                data->file,
                 (long long)(data->first + 1 + (rows ? rows[start + i / m->p] : start + i / m->p)),
                 b->z[i], RLAR_LARGEST);
     return RLAR_OK;

@@ -13,13 +13,16 @@
 /* Samples between two questions whether to go on. */
 enum { POLL_ROWS = 1024 };
 
-rlar_status rlar__data_new(rlar_ctx *ctx, const char *name, const char *format, rlar_data **out) {
+rlar_status rlar__data_new(rlar_ctx *ctx, const char *name, const char *format, const char *file,
+                           rlar_data **out) {
     rlar_data *data = NULL;
     RLAR_TRY(rlar__calloc(ctx, 1, sizeof *data, "a data set", &data));
     data->view.size = sizeof data->view;
     rlar_status status = rlar__strdup(ctx, name, &data->name);
     if (status >= 0)
         status = rlar__strdup(ctx, format, &data->format);
+    if (status >= 0)
+        status = rlar__strdup(ctx, file, &data->file);
     if (status < 0)
         rlar_data_free(data);
     else
@@ -37,6 +40,7 @@ void rlar_data_free(rlar_data *data) {
     rlar__texts_free(&data->features);
     rlar__free(data->name);
     rlar__free(data->format);
+    rlar__free(data->file);
     rlar__free(data);
 }
 
@@ -185,7 +189,7 @@ rlar_status rlar_data_view(rlar_ctx *ctx, const rlar_view *view, rlar_data **out
         RLAR_TRY(check_csr(ctx, view));
     RLAR_TRY(check_weights(ctx, view));
     RLAR_TRY(scan_values(ctx, view, &missing));
-    RLAR_TRY(rlar__data_new(ctx, "memory", "memory", &data));
+    RLAR_TRY(rlar__data_new(ctx, "memory", "memory", "memory", &data));
     memcpy(&data->view, view, sizeof data->view);
     data->view.size = sizeof data->view;
     data->missing = missing;
@@ -301,13 +305,20 @@ rlar_status rlar_data_set_label_numbers(rlar_ctx *ctx, rlar_data *data, const do
 }
 
 rlar_status rlar_data_set_name(rlar_ctx *ctx, rlar_data *data, const char *name) {
-    char *copy = NULL;
+    char *for_people = NULL, *for_messages = NULL;
     if (!ctx || !data || !name)
         return rlar__fail(ctx, RLAR_E_ARG, "name: ctx, data and name must not be NULL");
     rlar__begin(ctx);
-    RLAR_TRY(rlar__strdup(ctx, name, &copy));
+    RLAR_TRY(rlar__strdup(ctx, name, &for_people));
+    const rlar_status status = rlar__strdup(ctx, name, &for_messages);
+    if (status < 0) {
+        rlar__free(for_people);
+        return status;
+    }
     rlar__free(data->name);
-    data->name = copy;
+    rlar__free(data->file);
+    data->name = for_people;
+    data->file = for_messages;
     return RLAR_OK;
 }
 

@@ -15,9 +15,11 @@ struct rlar_data {
     int64_t first;       /* a block of a stream: number of its first sample, for messages */
     int64_t missing;     /* cells that were missing when read */
     char *name, *format;
+    char *file; /* what messages call it: the path as it was given, or the name */
 };
 
-rlar_status rlar__data_new(rlar_ctx *ctx, const char *name, const char *format, rlar_data **out);
+rlar_status rlar__data_new(rlar_ctx *ctx, const char *name, const char *format, const char *file,
+                           rlar_data **out);
 /* Samples of each class; labels of -1 count nowhere. */
 rlar_status rlar__class_sizes(rlar_ctx *ctx, const int64_t *label, int64_t n, int64_t classes,
                               int64_t **out);

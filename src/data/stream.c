@@ -109,11 +109,14 @@ void rlar_stream_free(rlar_stream *s) {
     rlar__free(s->class_size);
     rlar__free(s->block.name);
     rlar__free(s->block.format);
+    rlar__free(s->block.file);
     rlar__free(s);
 }
 
 /* Name and format of the data. */
 static rlar_status describe(rlar_stream *s, const char *format) {
+    RLAR_TRY(
+        rlar__strdup(s->ctx, s->source ? rlar__source_name(s->source) : s->path, &s->block.file));
     RLAR_TRY(rlar__base_name(s->ctx, s->path, &s->block.name));
     return rlar__strdup(s->ctx, format, &s->block.format);
 }
@@ -211,7 +214,7 @@ rlar_status rlar_data_read(rlar_ctx *ctx, const char *path, const rlar_read_opti
     while (status >= 0 && !s->ended)
         status = pump(s);
     if (status >= 0)
-        status = rlar__data_new(ctx, s->block.name, s->block.format, &data);
+        status = rlar__data_new(ctx, s->block.name, s->block.format, s->block.file, &data);
     if (status >= 0)
         status = rlar__sink_take(s->sink, data);
     if (status >= 0)
@@ -247,9 +250,9 @@ static rlar_status same_features(rlar_ctx *ctx, const rlar_data *data, const rla
     if (data->view.d != d)
         return rlar__fail(
             ctx, RLAR_E_MODEL,
-            "data '%s': %lld features, but the model has %lld; give the features that the model "
+            "%s: %lld features, but the model has %lld; give the features that the model "
             "was trained with",
-            data->name, (long long)data->view.d, (long long)d);
+            data->file, (long long)data->view.d, (long long)d);
     if (data->features.count == 0 || !rlar_model_feature(model, 0))
         return RLAR_OK;
     for (int64_t j = 0; j < d; j++) {
@@ -258,9 +261,9 @@ static rlar_status same_features(rlar_ctx *ctx, const rlar_data *data, const rla
         if (strcmp(have, want) != 0)
             return rlar__fail(
                 ctx, RLAR_E_MODEL,
-                "data '%s': feature %lld is '%s', but the model has '%s' there; read the data with "
+                "%s: feature %lld is '%s', but the model has '%s' there; read the data with "
                 "the model to find columns by name",
-                data->name, (long long)j + 1, rlar__token(have, strlen(have), a),
+                data->file, (long long)j + 1, rlar__token(have, strlen(have), a),
                 rlar__token(want, strlen(want), b));
     }
     return RLAR_OK;
@@ -301,6 +304,8 @@ rlar_status rlar_stream_data(rlar_ctx *ctx, const rlar_data *data, const rlar_mo
     rlar_status status = rlar__strdup(ctx, data->name, &s->block.name);
     if (status >= 0)
         status = rlar__strdup(ctx, data->format, &s->block.format);
+    if (status >= 0)
+        status = rlar__strdup(ctx, data->file, &s->block.file);
     if (status >= 0 && model && data->label)
         status = map_classes(s, model);
     if (status < 0)

@@ -12,6 +12,7 @@
  * the results do not depend on the threads. A fit that fails on its data (RLAR_E_NUMERIC,
  * RLAR_E_DATA) is a failed trial; every other error ends the evaluation. After an oracle search the
  * final stage repeats one fit in `cells`; in return no search fit keeps its predictions. */
+#include "data/dataset.h"
 #include "data/scale.h"
 #include "eval/classify.h"
 #include "eval/eval_result.h"
@@ -412,7 +413,7 @@ rlar_status rlar_evaluate(rlar_ctx *ctx, const rlar_data *data, const rlar_eval_
     rlar__free(run.confusion);
     if (status < 0) {
         rlar_eval_free(run.eval);
-        return status;
+        return status == RLAR_E_DATA ? rlar__fail_in(ctx, status, data->file) : status;
     }
     *out = run.eval;
     return RLAR_OK;

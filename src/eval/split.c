@@ -23,16 +23,14 @@ static const uint64_t INNER = 0x696e6e6572u;
 
 rlar_status rlar__labels_of(rlar_ctx *ctx, const rlar_data *data, rlar_labels *out) {
     if (data->label == NULL || data->classes.count < 1)
-        return rlar__fail(
-            ctx, RLAR_E_DATA,
-            "%s: the samples have no labels, which an evaluation needs; name the label "
-            "column",
-            data->name ? data->name : "data");
+        return rlar__fail(ctx, RLAR_E_DATA,
+                          "the samples have no labels, which an evaluation needs; name the label "
+                          "column (--label)");
     for (int64_t i = 0; i < data->view.n; i++)
         if (data->label[i] < 0 || data->label[i] >= data->classes.count)
             return rlar__fail(ctx, RLAR_E_DATA,
-                              "%s: sample %lld has no known class; read the data without a model",
-                              data->name ? data->name : "data", (long long)i + 1);
+                              "sample %lld has no known class; read the data without a model",
+                              (long long)i + 1);
     *out = (rlar_labels){.n = data->view.n,
                          .d = data->view.d,
                          .c = data->classes.count,

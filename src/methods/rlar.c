@@ -239,11 +239,10 @@ static rlar_status measure(rlar_ctx *ctx, state *st, int64_t t, double start, rl
     info->eps = st->kernel.eps;
     info->seconds = rlar__now() - start;
     if (!isfinite(info->objective) || !isfinite(info->smoothed))
-        return rlar__fail(
-            ctx, RLAR_E_NUMERIC,
-            "rlar: the objective is not finite after iteration %lld; scale the data or "
-            "raise eps",
-            (long long)t);
+        return rlar__fail(ctx, RLAR_E_NUMERIC,
+                          "the objective is not finite after iteration %lld; scale the data or "
+                          "raise eps",
+                          (long long)t);
     return rlar__report(ctx, RLAR_EVENT_ITERATION, t, st->iters, info);
 }
 
@@ -304,14 +303,15 @@ static rlar_status verdict(rlar_ctx *ctx, const state *st, const rlar_info *info
 static rlar_status fit(rlar_ctx *ctx, const rlar_train *train, const rlar_params *params,
                        rlar_map *out, rlar_info *info) {
     if (train->weights)
-        return rlar__fail(ctx, RLAR_E_UNSUPPORTED, "rlar: sample weights are not supported");
+        return rlar__fail(ctx, RLAR_E_UNSUPPORTED,
+                          "sample weights are not supported by this method");
     state st;
     state_init(&st, train, params);
     st.w = out->w;
     st.b = out->b;
     rlar_workspace ws = {0};
     state_carve(&ws, ctx, &st);
-    RLAR_TRY(rlar__workspace_take(ctx, &ws, "rlar: the workspace of the fit"));
+    RLAR_TRY(rlar__workspace_take(ctx, &ws, "the workspace of the fit"));
     state_carve(&ws, ctx, &st);
     info->dual = st.wsolver.dual;
     info->neighbours = st.k;
@@ -329,7 +329,7 @@ static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_p
     state_carve(&ws, ctx, &st);
     if (ws.overflow)
         return rlar__fail(ctx, RLAR_E_TOO_LARGE,
-                          "rlar: the workspace does not fit the address space");
+                          "the workspace of the fit does not fit the address space");
     double pairs = 0.0;
     for (int64_t i = 0; i < st.c; i++) {
         const double count = (double)(st.groups.first[i + 1] - st.groups.first[i]);

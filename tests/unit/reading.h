@@ -87,7 +87,7 @@ static inline rlar_status feed(rlar_ctx *ctx, const rlar_format *format, const c
     if (status >= 0)
         status = rlar__sink_finish(sink);
     if (status >= 0)
-        status = rlar__data_new(ctx, "f", format->name, out);
+        status = rlar__data_new(ctx, "f", format->name, "f", out);
     if (status >= 0)
         status = rlar__sink_take(sink, *out);
     if (status < 0) {

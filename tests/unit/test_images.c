@@ -215,7 +215,7 @@ static rlar_status read_folder(rlar_ctx *ctx, const temp_folder *t, rlar_data **
     if (status >= 0)
         status = rlar__sink_finish(sink);
     if (status >= 0)
-        status = rlar__data_new(ctx, "f", "images", out);
+        status = rlar__data_new(ctx, "f", "images", "f", out);
     if (status >= 0)
         status = rlar__sink_take(sink, *out);
     if (status < 0) {

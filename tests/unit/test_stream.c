@@ -275,12 +275,12 @@ static void test_stream_of_data(void **state) {
         check_data_stream(ctx, data, m, model_order);
         assert_int_equal(rlar_stream_data(ctx, data, wider, &stream), RLAR_E_MODEL);
         assert_string_equal(rlar_ctx_error(ctx),
-                            "data 'memory': 2 features, but the model has 3; give the features "
+                            "memory: 2 features, but the model has 3; give the features "
                             "that the model was trained with");
         assert_int_equal(rlar_data_set_features(ctx, data, own), RLAR_OK);
         assert_int_equal(rlar_stream_data(ctx, data, m, &stream), RLAR_E_MODEL);
         assert_string_equal(rlar_ctx_error(ctx),
-                            "data 'memory': feature 2 is 'c', but the model has 'b' there; read "
+                            "memory: feature 2 is 'c', but the model has 'b' there; read "
                             "the data with the model to find columns by name");
         rlar_data_free(data);
     }
