@@ -16,7 +16,7 @@ enum {
     RLAR_MODEL_ALIGN = 64,                         /* the tensors start at a multiple of it */
     RLAR_MODEL_MAX_HEADER = 64 << 20,              /* bytes */
     RLAR_MODEL_TENSORS = 5 + 2 * RLAR_SCALE_STEPS, /* the most a file holds */
-    RLAR_TENSOR_NAME = 24
+    RLAR_TENSOR_NAME = 32
 };
 
 /* One tensor: its name, its shape, and where its numbers live in the model. */
