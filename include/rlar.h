@@ -195,6 +195,8 @@ typedef struct rlar_method_def {
     const char *about;            /* two or three sentences */
     const char *scores;           /* what its feature scores mean */
     const rlar_param_def *params; /* ends with name == NULL */
+    const char *source;           /* what is confirmed by a source and what is a reconstruction */
+    int regression; /* 1: outputs are regressed class scores, so argmax is a classifier */
 } rlar_method_def;
 
 RLAR_API int64_t rlar_method_count(void);
@@ -247,7 +249,7 @@ typedef enum rlar_missing {
     RLAR_MISSING_ERROR = 0, /* an error that names the first and counts them */
     RLAR_MISSING_MEAN = 1,  /* the mean of the column; of the training data, with a model */
     RLAR_MISSING_DROP = 2,  /* leave such samples out */
-    RLAR_MISSING_KEEP = 3 /* leave NaN; prediction fills in the training means */
+    RLAR_MISSING_KEEP = 3   /* leave NaN; prediction fills in the training means */
 } rlar_missing;
 
 RLAR_API int64_t rlar_data_samples(const rlar_data *data);

@@ -226,20 +226,30 @@ static rlar_status describe(rlar_ctx *ctx, const rlar_data *data, const training
     return rlar__strdup(ctx, RLAR_VERSION, &m->version);
 }
 
+/* A model around the map, which it takes over. */
+static rlar_status build_model(rlar_ctx *ctx, const rlar_data *data, const rlar_params *params,
+                               const training *t, rlar_map *map, rlar_model *m) {
+    memcpy(m->w, map->w, (size_t)(m->d * m->p) * sizeof *m->w);
+    memcpy(m->b, map->b, (size_t)m->p * sizeof *m->b);
+    rlar__map_free(map);
+    RLAR_TRY(check_map(ctx, m, params->method->def.name));
+    RLAR_TRY(embed_references(ctx, t, m));
+    return describe(ctx, data, t, params, m);
+}
+
 /* The method's part and what follows from it, into a fresh model. */
 static rlar_status train_model(rlar_ctx *ctx, const rlar_data *data, const rlar_params *params,
                                const training *t, rlar_scaling *scaling, rlar_info *info,
                                rlar_model **out) {
     rlar_model *m = NULL;
-    const int64_t p = params->method->outputs(&t->train, params);
-    RLAR_TRY(rlar__model_new(ctx, t->train.d, p, t->train.c, t->train.n, &m));
-    rlar_map map = {.d = m->d, .p = p, .w = m->w, .b = m->b};
+    rlar_map map = {0};
     const rlar_status fitted = params->method->fit(ctx, &t->train, params, &map, info);
-    rlar_status status = fitted < 0 ? fitted : check_map(ctx, m, params->method->def.name);
+    rlar_status status = fitted;
     if (status >= 0)
-        status = embed_references(ctx, t, m);
+        status = rlar__model_new(ctx, t->train.d, map.p, t->train.c, t->train.n, &m);
     if (status >= 0)
-        status = describe(ctx, data, t, params, m);
+        status = build_model(ctx, data, params, t, &map, m);
+    rlar__map_free(&map);
     if (status < 0) {
         rlar_model_free(m);
         return status;

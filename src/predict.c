@@ -178,6 +178,13 @@ rlar_status rlar_predict(rlar_ctx *ctx, const rlar_model *model, const rlar_data
                     .classes = classes,
                     .scores = scores};
     RLAR_TRY(rlar__classifier_parse(ctx, o.classifier, &p.classifier));
+    const rlar_method_def *method = rlar_method_find(model->method);
+    if (p.classifier == RLAR_CLASSIFY_ARGMAX && method && !method->regression)
+        return rlar__fail(
+            ctx, RLAR_E_ARG,
+            "argmax needs outputs that are class scores, those of method %s are not; use "
+            "1nn, knn or centroid",
+            method->name);
     return predict_all(ctx, &p);
 }
 

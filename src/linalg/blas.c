@@ -55,6 +55,13 @@ typedef struct blas_table {
     void (*dtrsm)(int, int, int, int, int, int, int, double, const double *, int, double *, int);
     void (*dpotrf)(const char *, const int *, double *, const int *, int *);
     void (*dpotri)(const char *, const int *, double *, const int *, int *);
+    void (*dsyevr)(const char *, const char *, const char *, const int *, double *, const int *,
+                   const double *, const double *, const int *, const int *, const double *, int *,
+                   double *, double *, const int *, int *, double *, const int *, int *,
+                   const int *, int *);
+    void (*dgesdd)(const char *, const int *, const int *, double *, const int *, double *,
+                   double *, const int *, double *, const int *, double *, const int *, int *,
+                   int *);
     int (*omp_get)(void); /* OpenMP builds follow the calling thread's setting */
     void (*omp_set)(int);
     const char *library, *kernel, *config, *wanted, *chosen;
@@ -142,7 +149,8 @@ static int threads_of(void *handle) {
 static bool take(void *handle, const char *name) {
     blas_table t = {.library = name, .wanted = blas.wanted, .chosen = blas.chosen};
     if (!find(handle, "cblas_dgemm", &t.dgemm) || !find(handle, "cblas_dtrsm", &t.dtrsm) ||
-        !find(handle, "dpotrf_", &t.dpotrf) || !find(handle, "dpotri_", &t.dpotri))
+        !find(handle, "dpotrf_", &t.dpotrf) || !find(handle, "dpotri_", &t.dpotri) ||
+        !find(handle, "dsyevr_", &t.dsyevr) || !find(handle, "dgesdd_", &t.dgesdd))
         return false;
     t.kernel = ask(handle, "openblas_get_corename");
     t.config = ask(handle, "openblas_get_config");
@@ -323,4 +331,34 @@ void rlar__potri(int64_t n, double *l, int64_t lda) {
     int info = 0;
     blas.dpotri("L", &in, l, &ild, &info);
     threads_back(before);
+}
+
+int rlar__syevr(rlar_syevr *e) {
+    const int before = one_thread(), n = (int)e->n, first = (int)e->first, query = -1;
+    const double unused = 0.0, tolerance = 0.0; /* 0: as accurate as it can */
+    double size = 0.0;
+    int found = 0, isize = 0, info = 0;
+    blas.dsyevr("V", "I", "L", &n, e->a, &n, &unused, &unused, &first, &n, &tolerance, &found,
+                e->values, e->vectors, &n, e->isuppz, e->work ? e->work : &size,
+                e->work ? &e->lwork : &query, e->work ? e->iwork : &isize,
+                e->work ? &e->liwork : &query, &info);
+    threads_back(before);
+    if (!e->work) {
+        e->lwork = (int)size;
+        e->liwork = isize;
+    }
+    return info != 0 || !e->work || found == n - first + 1 ? info : 1;
+}
+
+int rlar__gesdd(rlar_gesdd *g) {
+    const int before = one_thread(), m = (int)g->m, n = (int)g->n, k = m < n ? m : n, query = -1;
+    double size = 0.0, none = 0.0;
+    int info = 0;
+    blas.dgesdd(g->u ? "S" : "N", &m, &n, g->a, &m, g->s, g->u ? g->u : &none, &m,
+                g->vt ? g->vt : &none, &k, g->work ? g->work : &size, g->work ? &g->lwork : &query,
+                g->iwork, &info);
+    threads_back(before);
+    if (!g->work)
+        g->lwork = (int)size;
+    return info;
 }

@@ -21,4 +21,25 @@ int rlar__potrf(int64_t n, double *a, int64_t lda);
 /* Inverse (lower triangle) from the factor. */
 void rlar__potri(int64_t n, double *l, int64_t lda);
 
+/* The eigenvalues from number `first` (1 = smallest) up, ascending, and their vectors; 0 = done.
+ * NULL work: only the sizes wanted go to *lwork, *liwork. */
+typedef struct rlar_syevr {
+    int64_t n, first;
+    double *a, *values, *vectors; /* n x n lower, n, n x (n - first + 1) */
+    double *work;
+    int *isuppz, *iwork;
+    int lwork, liwork;
+} rlar_syevr;
+int rlar__syevr(rlar_syevr *e);
+
+/* Thin SVD; 0 = done. NULL work: the size wanted goes to lwork. */
+typedef struct rlar_gesdd {
+    int64_t m, n;
+    double *a, *u, *s, *vt; /* u, vt NULL: values only */
+    double *work;
+    int *iwork; /* 8 min(m, n) */
+    int lwork;
+} rlar_gesdd;
+int rlar__gesdd(rlar_gesdd *g);
+
 #endif

@@ -75,6 +75,27 @@ void rlar__chol_small_solve(int64_t n, int64_t p, const double *l, int64_t lda, 
                             int64_t ldb);
 void rlar__chol_small_inverse(int64_t n, double *l, int64_t lda);
 
+/* ---- Eigenvalues and singular values (eig.c). Work space comes from the context. ---- */
+
+/* The q algebraically largest eigenvalues, descending, and orthonormal eigenvectors (n x q) of the
+ * symmetric matrix in the lower triangle of a (n x n, destroyed). Signs by rlar__fix_signs. values
+ * may be NULL. */
+rlar_status rlar__eig_top(rlar_ctx *ctx, int64_t n, double *a, int64_t q, double *values,
+                          double *vectors);
+/* A x = lambda B x with B positive definite: the q largest lambda, descending, and x (n x q) with
+ * x^T B x = 1. Lower triangles; a is destroyed, b becomes its Cholesky factor. *ridged as in
+ * rlar__chol_factor. */
+rlar_status rlar__eig_general(rlar_ctx *ctx, int64_t n, double *a, double *b, int64_t q,
+                              double *values, double *vectors, int *ridged);
+/* Thin singular value decomposition A = U diag(s) V^T of A (m x n, destroyed), k = min(m, n): u is
+ * m x k, s has k entries, descending, vt is k x n. u and vt may be NULL together. */
+rlar_status rlar__svd_thin(rlar_ctx *ctx, int64_t m, int64_t n, double *a, double *u, double *s,
+                           double *vt);
+/* Make the entry of largest magnitude (the first of them) of every column positive. */
+void rlar__fix_signs(int64_t d, int64_t p, double *w);
+/* Scale every column to length 1; a zero column stays. */
+void rlar__unit_columns(int64_t d, int64_t p, double *w);
+
 /* ---- Vectors (vector.c) ---- */
 
 double rlar__dot(int64_t n, const double *x, const double *y);

@@ -13,17 +13,21 @@ typedef struct rlar_train {
     const double *weights; /* n, or NULL */
 } rlar_train;
 
-/* The linear map a method yields: z = W'x + b. The method says p, the caller allocates. */
+/* The linear map a method yields: z = W'x + b. Made by rlar__map_new once p is known. */
 typedef struct rlar_map {
     int64_t d, p;
     double *w; /* d x p */
-    double *b; /* p */
+    double *b; /* p, zero at first */
 } rlar_map;
+
+rlar_status rlar__map_new(rlar_ctx *ctx, int64_t d, int64_t p, rlar_map *out);
+void rlar__map_free(rlar_map *map);
 
 typedef struct rlar_method {
     rlar_method_def def; /* name, title, citation, the parameter table */
-    /* Outputs p for these samples. */
+    /* The most outputs p that these samples can give. */
     int64_t (*outputs)(const rlar_train *train, const rlar_params *params);
+    /* Makes the map (rlar__map_new); the caller frees it, also after an error. */
     rlar_status (*fit)(rlar_ctx *ctx, const rlar_train *train, const rlar_params *params,
                        rlar_map *out, rlar_info *info);
     /* Bytes and flops that fit() will take. */
@@ -38,8 +42,11 @@ struct rlar_params {
     double value[RLAR_MAX_PARAMS]; /* in the order of the table */
 };
 
-/* registry.c */
-extern const rlar_method rlar__method_rlar;
+/* One per file; registry.c lists those that exist. */
+extern const rlar_method rlar__method_rlar, rlar__method_rr, rlar__method_lsr, rlar__method_lda,
+    rlar__method_mmc, rlar__method_lsda, rlar__method_lfda, rlar__method_nmmp, rlar__method_sda,
+    rlar__method_sulda, rlar__method_l21sda, rlar__method_alde, rlar__method_relsr,
+    rlar__method_mpda, rlar__method_rslda, rlar__method_alpr, rlar__method_rfs;
 const rlar_method *rlar__method_find(const char *name);
 
 /* The value of a parameter that the method's table has. */

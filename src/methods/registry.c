@@ -3,6 +3,18 @@
 
 #include <string.h>
 
+rlar_status rlar__map_new(rlar_ctx *ctx, int64_t d, int64_t p, rlar_map *out) {
+    *out = (rlar_map){.d = d, .p = p};
+    RLAR_TRY(rlar__alloc(ctx, p, (size_t)d * sizeof *out->w, "the linear map", &out->w));
+    return rlar__calloc(ctx, p, sizeof *out->b, "the linear map", &out->b);
+}
+
+void rlar__map_free(rlar_map *map) {
+    rlar__free(map->w);
+    rlar__free(map->b);
+    *map = (rlar_map){0};
+}
+
 static const rlar_method *const methods[] = {
     &rlar__method_rlar,
 };

@@ -307,6 +307,7 @@ static rlar_status fit(rlar_ctx *ctx, const rlar_train *train, const rlar_params
                           "sample weights are not supported by this method");
     state st;
     state_init(&st, train, params);
+    RLAR_TRY(rlar__map_new(ctx, st.d, st.c, out));
     st.w = out->w;
     st.b = out->b;
     rlar_workspace ws = {0};
@@ -362,7 +363,10 @@ const rlar_method rlar__method_rlar = {
                 "row-sparse W: "
                 "feature selection and extraction at once.",
             .scores = "Euclidean norm of the feature's row of W; rows near 0 are not used",
-            .params = params_table},
+            .params = params_table,
+            .source =
+                "confirmed: the paper; its contradictions are resolved in docs/paper-notes.md",
+            .regression = 1},
     .outputs = outputs,
     .fit = fit,
     .forecast = forecast,

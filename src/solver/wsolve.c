@@ -52,6 +52,10 @@ typedef struct wjob {
 /* Mean of the columns of y (rows x n) with the weights dhat. */
 static rlar_status weighted_mean(rlar_ctx *ctx, const rlar_wproblem *p, const rlar_wsolver *s,
                                  int64_t rows, const double *y, double *mean) {
+    if (p->no_offset) {
+        memset(mean, 0, (size_t)rows * sizeof *mean);
+        return RLAR_OK;
+    }
     RLAR_TRY(rlar__moments(ctx, &s->partials, rows, 1, p->n, y, p->dhat, mean));
     const double total = rlar__sum(p->n, p->dhat); /* > 0: every weight is */
     for (int64_t r = 0; r < rows; r++)

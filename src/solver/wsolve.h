@@ -17,6 +17,7 @@ typedef struct rlar_wproblem {
     const rlar_laplacian *l; /* NULL: no graph */
     const rlar_groups *groups;
     double alpha, beta;
+    bool no_offset; /* b = 0 and nothing is centred */
 } rlar_wproblem;
 
 /* Buffers of one solver; carved from the fit's workspace. */

@@ -1,0 +1,146 @@
+/* eig.c - symmetric eigenproblems and the thin SVD, by LAPACK on one thread.
+ *
+ * Eigenvectors are fixed up to sign by a rule (rlar__fix_signs); where eigenvalues tie, only the
+ * span of the tied block is defined, and methods say what they do about it. */
+#include "linalg/blas.h"
+
+#include <math.h>
+
+static rlar_status lapack_failed(rlar_ctx *ctx, const char *what, int64_t m, int64_t n) {
+    return rlar__fail(
+        ctx, RLAR_E_NUMERIC,
+        "the %s of a %lld x %lld matrix did not converge; scale the data or raise the "
+        "regularisation",
+        what, (long long)m, (long long)n);
+}
+
+/* LAPACK hands the eigenvalues out ascending; turn values and columns round. */
+static void descending(int64_t n, int64_t q, double *values, double *vectors) {
+    for (int64_t i = 0, j = q - 1; i < j; i++, j--) {
+        const double kept = values[i];
+        values[i] = values[j];
+        values[j] = kept;
+        for (int64_t r = 0; r < n; r++) {
+            const double entry = vectors[i * n + r];
+            vectors[i * n + r] = vectors[j * n + r];
+            vectors[j * n + r] = entry;
+        }
+    }
+}
+
+/* NaN or infinity would send LAPACK into an endless loop. */
+static bool all_finite(int64_t count, const double *a) {
+    double sum = 0.0;
+    for (int64_t i = 0; i < count; i++)
+        sum += a[i] * 0.0;
+    return sum == 0.0;
+}
+
+static bool lower_finite(int64_t n, const double *a) {
+    for (int64_t j = 0; j < n; j++)
+        if (!all_finite(n - j, a + j * n + j))
+            return false;
+    return true;
+}
+
+rlar_status rlar__eig_top(rlar_ctx *ctx, int64_t n, double *a, int64_t q, double *values,
+                          double *vectors) {
+    rlar_syevr e = {.n = n, .first = n - q + 1, .a = a, .vectors = vectors};
+    if (!lower_finite(n, a))
+        return rlar__fail(ctx, RLAR_E_NUMERIC, "a scatter matrix is not finite; scale the data");
+    rlar__syevr(&e);
+    rlar_status status = rlar__alloc(ctx, n, sizeof *e.values, "the eigenvalues", &e.values);
+    if (status >= 0)
+        status = rlar__alloc(ctx, 2 * n, sizeof *e.isuppz, "the eigenvalues", &e.isuppz);
+    if (status >= 0)
+        status = rlar__alloc(ctx, e.liwork, sizeof *e.iwork, "the eigenvalues", &e.iwork);
+    if (status >= 0)
+        status = rlar__alloc(ctx, e.lwork, sizeof *e.work, "the eigenvalues", &e.work);
+    if (status >= 0 && rlar__syevr(&e) != 0)
+        status = lapack_failed(ctx, "eigenvalue decomposition", n, n);
+    if (status >= 0) {
+        descending(n, q, e.values, vectors);
+        rlar__fix_signs(n, q, vectors);
+        for (int64_t i = 0; values && i < q; i++)
+            values[i] = e.values[i];
+    }
+    rlar__free(e.values);
+    rlar__free(e.isuppz);
+    rlar__free(e.iwork);
+    rlar__free(e.work);
+    return status;
+}
+
+/* a <- L^-1 A L^-T, both triangles: two triangular solves, with the transpose between them. */
+static void whiten(int64_t n, const double *l, double *a) {
+    for (int pass = 0; pass < 2; pass++) {
+        for (int64_t j = 0; j < n; j++)
+            for (int64_t i = j + 1; i < n; i++) {
+                const double lower = a[j * n + i];
+                if (pass == 0) {
+                    a[i * n + j] = lower; /* fill the upper triangle from the lower */
+                } else {
+                    a[j * n + i] = a[i * n + j];
+                    a[i * n + j] = lower;
+                }
+            }
+        rlar__trsm_left(RLAR_PLAIN, n, n, l, n, a, n);
+    }
+    for (int64_t j = 0; j < n; j++) /* equal up to rounding: make it exact */
+        for (int64_t i = j + 1; i < n; i++)
+            a[j * n + i] = 0.5 * (a[j * n + i] + a[i * n + j]);
+}
+
+rlar_status rlar__eig_general(rlar_ctx *ctx, int64_t n, double *a, double *b, int64_t q,
+                              double *values, double *vectors, int *ridged) {
+    double *diag = NULL;
+    RLAR_TRY(rlar__alloc(ctx, n, sizeof *diag, "the eigenvalues", &diag));
+    rlar_status status = rlar__chol_factor(ctx, n, b, diag, ridged);
+    rlar__free(diag);
+    RLAR_TRY(status);
+    whiten(n, b, a);
+    RLAR_TRY(rlar__eig_top(ctx, n, a, q, values, vectors));
+    rlar__trsm_left(RLAR_TRANSPOSED, n, q, b, n, vectors, n);
+    rlar__fix_signs(n, q, vectors);
+    return RLAR_OK;
+}
+
+rlar_status rlar__svd_thin(rlar_ctx *ctx, int64_t m, int64_t n, double *a, double *u, double *s,
+                           double *vt) {
+    const int64_t k = m < n ? m : n;
+    rlar_gesdd g = {.m = m, .n = n, .a = a, .u = u, .s = s, .vt = vt};
+    if (!all_finite(m * n, a))
+        return rlar__fail(ctx, RLAR_E_NUMERIC, "a matrix is not finite; scale the data");
+    rlar_status status = rlar__alloc(ctx, 8 * k, sizeof *g.iwork, "the singular values", &g.iwork);
+    if (status >= 0) {
+        rlar__gesdd(&g);
+        status = rlar__alloc(ctx, g.lwork, sizeof *g.work, "the singular values", &g.work);
+    }
+    if (status >= 0 && rlar__gesdd(&g) != 0)
+        status = lapack_failed(ctx, "singular value decomposition", m, n);
+    rlar__free(g.iwork);
+    rlar__free(g.work);
+    return status;
+}
+
+void rlar__fix_signs(int64_t d, int64_t p, double *w) {
+    for (int64_t j = 0; j < p; j++) {
+        double *column = w + j * d;
+        int64_t largest = 0;
+        for (int64_t r = 1; r < d; r++)
+            if (fabs(column[r]) > fabs(column[largest]))
+                largest = r;
+        for (int64_t r = 0; r < d && column[largest] < 0.0; r++)
+            if (r != largest)
+                column[r] = -column[r];
+        column[largest] = fabs(column[largest]);
+    }
+}
+
+void rlar__unit_columns(int64_t d, int64_t p, double *w) {
+    for (int64_t j = 0; j < p; j++) {
+        const double norm = rlar__norm(d, w + j * d);
+        for (int64_t r = 0; r < d && norm > 0.0; r++)
+            w[j * d + r] /= norm;
+    }
+}
