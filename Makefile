@@ -49,6 +49,7 @@ bench: all
 	@$(PYTHON) bench/bench.py build/rlar
 
 format:
+	@command -v clang-format-14 >/dev/null || { echo "make format needs clang-format-14 (apt-get install clang-format-14)"; exit 1; }
 	@clang-format-14 -i $$(find include src cli examples tests -name '*.[ch]')
 
 clean:

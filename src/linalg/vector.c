@@ -22,7 +22,19 @@ double rlar__dot(int64_t n, const double *x, const double *y) {
     return add_lanes(s);
 }
 
+/* A few numbers: setting up the running sums would cost more than the sum. */
+static double short_distance2(int64_t n, const double *x, const double *y) {
+    double sum = 0.0;
+    for (int64_t i = 0; i < n; i++) {
+        const double t = x[i] - y[i];
+        sum += t * t;
+    }
+    return sum;
+}
+
 double rlar__distance2(int64_t n, const double *x, const double *y) {
+    if (n < LANES)
+        return short_distance2(n, x, y);
     double s[LANES] = {0};
     int64_t i = 0;
     for (; i + LANES <= n; i += LANES)
@@ -30,11 +42,7 @@ double rlar__distance2(int64_t n, const double *x, const double *y) {
             const double t = x[i + k] - y[i + k];
             s[k] += t * t;
         }
-    for (int k = 0; i < n; i++, k++) {
-        const double t = x[i] - y[i];
-        s[k] += t * t;
-    }
-    return add_lanes(s);
+    return add_lanes(s) + short_distance2(n - i, x + i, y + i);
 }
 
 /* For values whose squares leave the range of double: divide by the largest first. */
