@@ -128,21 +128,29 @@ static void text_head(cli *c, const cli_data *data, const rlar_params *params) {
                (long long)rlar_data_samples(data->data), (long long)rlar_data_dims(data->data),
                (long long)rlar_data_classes(data->data));
     cli_printf(c, "method      %s (%s)\n", method->name, method->title);
-    cli_printf(c, "parameters  %s\n", line);
+    cli_printf(c, "parameters  %s\n", *line != '\0' ? line : "none");
     cli_printf(c, "scaling     %s\n", c->args.scale != NULL ? c->args.scale : "unit");
     free(line);
+}
+
+/* Iterations only where the method iterates, the three terms only where it has any. */
+static void text_objective(cli *c, const rlar_info *info) {
+    if (info->objective != info->objective)
+        return;
+    cli_printf(c, "objective   %.6g", info->objective);
+    if (info->iterations > 1 || !info->converged)
+        cli_printf(c, " after %lld iteration%s%s", (long long)info->iterations,
+                   info->iterations == 1 ? "" : "s", info->converged ? ", converged" : "");
+    if (info->regression != 0 || info->sparsity != 0 || info->locality != 0)
+        cli_printf(c, " (regression %.4g, sparsity %.4g, locality %.4g)", info->regression,
+                   info->sparsity, info->locality);
+    cli_printf(c, "\n");
 }
 
 static void report_text(cli *c, const cli_data *data, const rlar_params *params,
                         const rlar_info *info, double accuracy) {
     text_head(c, data, params);
-    if (info->objective == info->objective)
-        cli_printf(c,
-                   "objective   %.6g after %lld iterations%s (regression %.4g, sparsity %.4g, "
-                   "locality %.4g)\n",
-                   info->objective, (long long)info->iterations,
-                   info->converged ? ", converged" : "", info->regression, info->sparsity,
-                   info->locality);
+    text_objective(c, info);
     cli_printf(c, "time        %.3f s, %s solve\n", info->seconds, path_name(info->dual));
     cli_printf(c, "training    %.1f %% right by nearest centroid\n", 100 * accuracy);
     cli_printf(c, "model       %s\n",

@@ -69,6 +69,8 @@ static json_t *json_method(const rlar_method_def *method) {
     cli_json_set(entry, "citation", cli_json_text(method->cite));
     cli_json_set(entry, "about", cli_json_text(method->about));
     cli_json_set(entry, "scores", cli_json_text(method->scores));
+    cli_json_set(entry, "source", cli_json_text(method->source));
+    cli_json_set(entry, "regression", json_boolean(method->regression));
     cli_json_set(entry, "params", params);
     return entry;
 }
@@ -108,6 +110,10 @@ static void describe(cli *c, const rlar_method_def *method) {
     cli_wrap(c, method->scores, 10);
     cli_printf(c, "Citation: ");
     cli_wrap(c, method->cite, 10);
+    cli_printf(c, "Source:   ");
+    cli_wrap(c, method->source, 10);
+    if (method->regression)
+        cli_printf(c, "Its outputs are class scores: --classifier argmax applies.\n");
     cli_printf(c, "\n");
     cli_table_add(&table, "parameter\tdefault\tpaper\tallowed\tmeaning");
     for (const rlar_param_def *def = method->params; def->name != NULL; def++) {

@@ -11,7 +11,9 @@ const cli_verb cli_verbs[] = {
     {"fit", "DATA", "learn a model from labelled samples",
      "Learns the linear map of a method from the labelled samples in DATA and, with -o, writes "
      "the\n"
-     "model. Without -o it trains and reports only. `rlar methods NAME` lists the parameters.",
+     "model. Without -o it trains and reports only. `rlar methods` lists the methods, `rlar "
+     "methods\n"
+     "NAME` the parameters of one.",
      "rlar fit wine.csv -o wine.rlar --alpha 0.01 -k 5", 1, 1, cli_cmd_fit},
     {"predict", "MODEL DATA", "the class of every sample",
      "Writes one class name per line, in the order of DATA, which is read block by block and may "
@@ -33,7 +35,7 @@ const cli_verb cli_verbs[] = {
      "Splits each DATA at random into training and test samples, fits every method on the same\n"
      "splits and reports the mean and the standard deviation of the test accuracy. One of\n"
      "--train-per-class, --train-fraction and --folds says how to split.",
-     "rlar evaluate wine.csv --methods rlar --train-per-class 5,11 --trials 10 --tune cv", 1,
+     "rlar evaluate wine.csv --methods rlar,lda,rr --train-per-class 5,11 --trials 10 --tune cv", 1,
      1 << 20, cli_cmd_evaluate},
     {"info", "DATA|MODEL", "what is in a file",
      "Describes a data file (sizes, classes, missing values, ranges) or a model file (method,\n"
@@ -44,9 +46,10 @@ const cli_verb cli_verbs[] = {
      ".npy .npz .arff, each also .gz.",
      "rlar convert COIL20.mat coil20.csv.gz", 2, 2, cli_cmd_convert},
     {"methods", "[NAME]", "the methods; one method's parameters",
-     "Lists the methods or, with NAME, describes one: citation, parameters, defaults, limits, "
-     "grid.",
-     "rlar methods rlar", 0, 1, cli_cmd_methods},
+     "Lists the methods or, with NAME, describes one: what it does, citation, what a source "
+     "confirms\n"
+     "and what is reconstructed, parameters, defaults, limits, grid.",
+     "rlar methods lda", 0, 1, cli_cmd_methods},
     {"doctor", "", "is the machine set up well?",
      "Shows the BLAS library and its kernel, threads, speed and what is installed, and says what "
      "to\n"
@@ -70,7 +73,7 @@ const cli_option cli_options[] = {
     {"method", 0, OPT_TEXT, GROUP_VERB, V_FIT, FIELD(method), 0, "NAME",
      "the method (default rlar); see `rlar methods`"},
     {"methods", 0, OPT_TEXT, GROUP_VERB, V_EVALUATE, FIELD(methods), 0, "NAME,...",
-     "the methods to compare (default rlar)"},
+     "the methods to compare (default rlar); see `rlar methods`"},
     {"train-per-class", 0, OPT_TEXT, GROUP_VERB, V_EVALUATE, FIELD(train_per_class), 0, "U[,U...]",
      "train on U samples of each class; several sizes give several results"},
     {"train-fraction", 0, OPT_SHARE, GROUP_VERB, V_EVALUATE, FIELD(train_fraction), 0, "F",
@@ -110,7 +113,7 @@ const cli_option cli_options[] = {
     {"dry-run", 0, OPT_FLAG, GROUP_VERB, V_FIT, FIELD(dry_run), 0, NULL,
      "do not fit: tell sizes, path, memory and work"},
     {"classifier", 0, OPT_TEXT, GROUP_VERB, V_CLASSIFY, FIELD(classifier), 0, "NAME",
-     "1nn, knn, centroid or argmax (default 1nn)"},
+     "1nn, knn, centroid or, for regression methods, argmax (default 1nn)"},
     {"neighbors", 0, OPT_INT, GROUP_VERB, V_CLASSIFY, FIELD(neighbours), 1, "N",
      "neighbours of knn (default 5)"},
     {"neighbours", 0, OPT_INT, GROUP_VERB, V_CLASSIFY, FIELD(neighbours), 1, "N", NULL},

@@ -128,6 +128,19 @@ static rlar_status check_scaled(rlar_ctx *ctx, const rlar_data *data, const trai
     return RLAR_OK;
 }
 
+/* Nothing can be learned from samples that are all the same. */
+static rlar_status check_varies(rlar_ctx *ctx, const rlar_data *data, const training *t) {
+    const size_t sample = (size_t)t->train.d * sizeof *t->x;
+    for (int64_t i = 1; i < t->train.n; i++)
+        if (memcmp(t->x, t->x + i * t->train.d, sample) != 0)
+            return RLAR_OK;
+    return rlar__fail(
+        ctx, RLAR_E_DATA,
+        "%s: all %lld samples are equal after scaling: no feature varies, so there is "
+        "nothing to learn from",
+        data->file, (long long)t->train.n);
+}
+
 static rlar_status load_samples(rlar_ctx *ctx, const rlar_data *data, rlar_scaling *scaling,
                                 training *t) {
     const int64_t n = t->train.n, d = t->train.d;
@@ -144,7 +157,8 @@ static rlar_status load_samples(rlar_ctx *ctx, const rlar_data *data, rlar_scali
     }
     RLAR_TRY(rlar__scaling_learn(ctx, scaling, t->x, n, d));
     t->train.x = t->x;
-    return check_scaled(ctx, data, t, scaling);
+    RLAR_TRY(check_scaled(ctx, data, t, scaling));
+    return check_varies(ctx, data, t);
 }
 
 /* ---- Fit ---- */

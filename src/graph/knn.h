@@ -1,17 +1,26 @@
-/* knn.h - the within-class nearest neighbours: V and G of the paper as lists. */
+/* knn.h - nearest neighbours as lists; those within the classes are V and G of the paper. */
 #ifndef RLAR_KNN_H
 #define RLAR_KNN_H
 
 #include "core/core.h"
+
+/* Among whom a sample looks for neighbours. */
+typedef enum rlar_reach {
+    RLAR_REACH_MATES = 0, /* the others of its class */
+    RLAR_REACH_ALIENS,    /* all other classes */
+    RLAR_REACH_ALL        /* all others */
+} rlar_reach;
 
 /* Samples grouped by class: class i is first[i] .. first[i+1]-1. */
 typedef struct rlar_groups {
     int64_t n, c;
     const int64_t *first;
     const int32_t *label;
+    rlar_reach reach; /* zero: the class, as in the paper */
 } rlar_groups;
 
-/* Directed: sample j chooses count(j) = min(k, n_i - 1) others of its class, nearest first. */
+/* Directed: sample j chooses count(j) others, nearest first: k, or all within reach where they are
+ * fewer. */
 typedef struct rlar_graph {
     int64_t n;
     int64_t stride;     /* room per sample: the largest count */
@@ -23,11 +32,15 @@ typedef struct rlar_graph {
 int64_t rlar__graph_stride(const rlar_groups *groups, int64_t k);
 /* Neighbours of sample j when k are asked for. */
 int64_t rlar__graph_count(const rlar_groups *groups, int64_t k, int64_t j);
+/* The paper's rule for k: 7 when every class has more than 10 samples, else 3 [N13]. */
+int64_t rlar__graph_rule(const rlar_groups *groups);
+/* Classes with no more than k samples. */
+int64_t rlar__graph_clamped(const rlar_groups *groups, int64_t k);
 void rlar__graph_carve(rlar_workspace *ws, const rlar_groups *groups, int64_t k, rlar_graph *out);
 
 /* Equations (18), (19): V takes, for every sample, the k smallest distances ||z_j - z_m|| within
- * its class. The pair (j, j) is left out by structure, not by a test for zero [N3]; ties go to the
- * lower index. z is p x n. Costs 1.5 p sum n_i^2. */
+ * its class, or among those that groups->reach names. The pair (j, j) is left out by structure, not
+ * by a test for zero [N3]; ties go to the lower index. z is p x n. Costs 3 p per pair. */
 rlar_status rlar__graph_nearest(rlar_ctx *ctx, const rlar_groups *groups, int64_t k, int64_t p,
                                 const double *z, rlar_graph *graph);
 

@@ -5,6 +5,7 @@
 #include "linalg/blas.h"
 
 #include <math.h>
+#include <string.h>
 
 static rlar_status lapack_failed(rlar_ctx *ctx, const char *what, int64_t m, int64_t n) {
     return rlar__fail(
@@ -143,4 +144,40 @@ void rlar__unit_columns(int64_t d, int64_t p, double *w) {
         for (int64_t r = 0; r < d && norm > 0.0; r++)
             w[j * d + r] /= norm;
     }
+}
+
+int64_t rlar__tied_end(int64_t p, const double *values, double tied, int64_t start) {
+    int64_t end = start + 1;
+    while (end < p && values[end - 1] - values[end] < tied)
+        end++;
+    return end;
+}
+
+void rlar__unit_blocks(int64_t d, int64_t p, const double *values, double tied, double *w) {
+    for (int64_t j = 0, end; j < p; j = end) {
+        end = rlar__tied_end(p, values, tied, j);
+        const int64_t count = (end - j) * d;
+        const double norm = rlar__norm(count, w + j * d);
+        for (int64_t e = 0; e < count && norm > 0.0; e++)
+            w[j * d + e] *= sqrt((double)(end - j)) / norm;
+    }
+}
+
+int64_t rlar__orthonormalise(int64_t d, int64_t p, double least, double *w) {
+    int64_t count = 0;
+    for (int64_t j = 0; j < p; j++) {
+        double *column = w + count * d;
+        memmove(column, w + j * d, (size_t)d * sizeof *w);
+        for (int64_t k = 0; k < 2 * count; k++) { /* the second round removes what rounding left */
+            const double *other = w + k % count * d;
+            const double along = rlar__dot(d, other, column);
+            for (int64_t r = 0; r < d; r++)
+                column[r] -= along * other[r];
+        }
+        if (rlar__norm(d, column) > least) {
+            rlar__unit_columns(d, 1, column);
+            count++;
+        }
+    }
+    return count;
 }

@@ -95,6 +95,16 @@ rlar_status rlar__svd_thin(rlar_ctx *ctx, int64_t m, int64_t n, double *a, doubl
 void rlar__fix_signs(int64_t d, int64_t p, double *w);
 /* Scale every column to length 1; a zero column stays. */
 void rlar__unit_columns(int64_t d, int64_t p, double *w);
+/* Eigenvalues, descending, of which neighbours less than `tied` apart are equal: the end of the
+ * block of equal ones that begins at `start`. */
+int64_t rlar__tied_end(int64_t p, const double *values, double tied, int64_t start);
+/* Scale every column to length 1, but the columns of a tied block, which are defined up to a
+ * rotation only, by one factor: to the mean square length 1. A zero block stays. */
+void rlar__unit_blocks(int64_t d, int64_t p, const double *values, double tied, double *w);
+/* Gram-Schmidt, twice, in the order of the columns: columns of which no more than `least` is left
+ * (in norm) are dropped, the others move up. Returns how many remain, orthonormal; of the
+ * triangular factor the diagonal is positive. */
+int64_t rlar__orthonormalise(int64_t d, int64_t p, double least, double *w);
 
 /* ---- Vectors (vector.c) ---- */
 

@@ -3,6 +3,7 @@
 #define RLAR_METHOD_H
 
 #include "core/core.h"
+#include "graph/knn.h"
 
 /* The training samples as a method sees them: scaled, float64, grouped by class. */
 typedef struct rlar_train {
@@ -52,5 +53,26 @@ const rlar_method *rlar__method_find(const char *name);
 /* The value of a parameter that the method's table has. */
 double rlar__param(const rlar_params *params, const char *name);
 int64_t rlar__param_int(const rlar_params *params, const char *name);
+
+/* ---- What methods share (shared.c) ---- */
+
+/* The samples as the graphs see them. */
+rlar_groups rlar__train_groups(const rlar_train *train);
+/* outputs() of the regression methods: c. */
+int64_t rlar__outputs_classes(const rlar_train *train, const rlar_params *params);
+/* bytes of a forecast: what was measured for the workspace. */
+rlar_status rlar__forecast_workspace(rlar_ctx *ctx, const rlar_workspace *measured,
+                                     rlar_forecast *out);
+
+/* The end of iteration t of `iters`: fills iterations, seconds and the objective (the sum of the
+ * three terms), refuses what is not finite, reports. `start` is rlar__now() at the first one. */
+rlar_status rlar__iteration_end(rlar_ctx *ctx, int64_t t, int64_t iters, double start,
+                                rlar_info *info);
+/* RLAR_W_RIDGED, logged, when a factorisation needed extra regularisation, else RLAR_OK. `cure`
+ * names the parameter to raise. */
+rlar_status rlar__ridged_verdict(rlar_ctx *ctx, const rlar_info *info, const char *cure);
+/* RLAR_W_NEIGHBOURS, logged, when info->clamped of the c classes have no more than info->neighbours
+ * samples, else RLAR_OK. */
+rlar_status rlar__clamped_verdict(rlar_ctx *ctx, int64_t c, const rlar_info *info);
 
 #endif

@@ -18,6 +18,7 @@
 #include "linalg/linalg.h"
 #include "solver/retarget.h"
 #include "solver/reweight.h"
+#include "solver/targets.h"
 #include "solver/wsolve.h"
 
 static const rlar_param_def params_table[] = {
@@ -66,29 +67,22 @@ typedef struct state {
 
 /* ---- Set-up ---- */
 
-/* K rule of the paper: 7 when every class has more than 10 training samples, else 3 [N13]. */
-static int64_t neighbours_rule(const rlar_train *train) {
-    for (int64_t i = 0; i < train->c; i++)
-        if (train->first[i + 1] - train->first[i] <= 10)
-            return 3;
-    return 7;
-}
-
 static void state_init(state *st, const rlar_train *train, const rlar_params *params) {
     const int64_t k = rlar__param_int(params, "k");
-    *st = (state){
-        .n = train->n,
-        .d = train->d,
-        .c = train->c,
-        .x = train->x,
-        .groups = {.n = train->n, .c = train->c, .first = train->first, .label = train->label},
-        .alpha = rlar__param(params, "alpha"),
-        .beta = rlar__param(params, "beta"),
-        .eps = rlar__param(params, "eps"),
-        .tol = rlar__param(params, "tol"),
-        .k = k > 0 ? k : neighbours_rule(train),
-        .iters = rlar__param_int(params, "iters"),
-        .solver = (int)rlar__param_int(params, "solver")};
+    *st = (state){.n = train->n,
+                  .d = train->d,
+                  .c = train->c,
+                  .x = train->x,
+                  .groups = rlar__train_groups(train),
+                  .alpha = rlar__param(params, "alpha"),
+                  .beta = rlar__param(params, "beta"),
+                  .eps = rlar__param(params, "eps"),
+                  .tol = rlar__param(params, "tol"),
+                  .k = k,
+                  .iters = rlar__param_int(params, "iters"),
+                  .solver = (int)rlar__param_int(params, "solver")};
+    if (k == 0)
+        st->k = rlar__graph_rule(&st->groups);
 }
 
 /* All buffers of the fit, in one place: measured first, carved second. */
@@ -127,13 +121,11 @@ static void set_smoothing(state *st, int64_t t) {
 /* D-hat = I, D-tilde = I, T = labels as 0/1; G and V from the samples themselves. */
 static rlar_status initialise(rlar_ctx *ctx, state *st) {
     set_smoothing(st, 1);
-    for (int64_t i = 0; i < st->n; i++) {
+    for (int64_t i = 0; i < st->n; i++)
         st->dhat[i] = 1.0;
-        for (int64_t r = 0; r < st->c; r++)
-            st->t[i * st->c + r] = r == st->groups.label[i] ? 1.0 : 0.0;
-    }
     for (int64_t r = 0; r < st->d; r++)
         st->dtil[r] = 1.0;
+    rlar__targets_one_hot(st->c, st->n, st->groups.label, st->t);
     return rlar__graph_nearest(ctx, &st->groups, st->k, st->d, st->x, &st->v);
 }
 
@@ -175,10 +167,7 @@ static rlar_status update_w_b(rlar_ctx *ctx, state *st, int *ridged) {
 
 /* Y = W^T X + b 1^T, then (22) with (25). */
 static rlar_status update_t(rlar_ctx *ctx, state *st) {
-    RLAR_TRY(rlar__project(ctx, st->c, st->n, st->d, st->w, st->x, st->y));
-    for (int64_t i = 0; i < st->n; i++)
-        for (int64_t r = 0; r < st->c; r++)
-            st->y[i * st->c + r] += st->b[r];
+    RLAR_TRY(rlar__targets_outputs(ctx, st->c, st->n, st->d, st->w, st->b, st->x, st->y));
     return rlar__retarget(ctx, st->c, st->n, st->y, st->groups.label, st->t);
 }
 
@@ -187,37 +176,26 @@ static rlar_status update_g_v(rlar_ctx *ctx, state *st) {
     return rlar__graph_nearest(ctx, &st->groups, st->k, st->c, st->y, &st->v);
 }
 
-static double residual(const state *st, int64_t i) {
-    return sqrt(rlar__distance2(st->c, st->y + i * st->c, st->t + i * st->c));
-}
-
-/* D-hat after T: the other order is not monotone [N6]. */
-static void update_dhat_dtil(state *st) {
+/* D-hat after T: the other order is not monotone [N6]. The regression and sparsity terms of (12)
+ * come from the same norms. */
+static void update_dhat_dtil(state *st, rlar_info *info) {
+    double norms, smoothed;
+    for (int64_t i = 0; i < st->n; i++) {
+        st->value[i] = sqrt(rlar__distance2(st->c, st->y + i * st->c, st->t + i * st->c));
+        st->dhat[i] = rlar__kernel_weight(st->kernel, st->value[i]);
+    }
+    info->regression = rlar__sum(st->n, st->value);
     for (int64_t i = 0; i < st->n; i++)
-        st->dhat[i] = rlar__kernel_weight(st->kernel, residual(st, i));
-    for (int64_t r = 0; r < st->d; r++)
-        st->dtil[r] = rlar__kernel_weight(st->row_kernel, rlar__row_norm(st->c, st->w + r, st->d));
+        st->value[i] = rlar__kernel_value(st->kernel, st->value[i]);
+    info->smoothed = rlar__sum(st->n, st->value);
+    rlar__kernel_rows(st->row_kernel, st->d, st->c, st->w, st->dtil, &norms, &smoothed);
+    info->sparsity = st->alpha * norms;
+    info->smoothed += st->alpha * smoothed;
 }
 
 /* ---- Measuring (12) ---- */
 
-static double regression(state *st, bool smooth) {
-    for (int64_t i = 0; i < st->n; i++) {
-        const double e = residual(st, i);
-        st->value[i] = smooth ? rlar__kernel_value(st->kernel, e) : e;
-    }
-    return rlar__sum(st->n, st->value);
-}
-
-static double sparsity(const state *st, bool smooth) {
-    double sum = 0.0;
-    for (int64_t r = 0; r < st->d; r++) {
-        const double norm = rlar__row_norm(st->c, st->w + r, st->d);
-        sum += smooth ? rlar__kernel_value(st->row_kernel, norm) : norm;
-    }
-    return st->alpha * sum;
-}
-
+/* Sum over the edges of V, with the factor beta/(2K). */
 static double locality(state *st, bool smooth) {
     for (int64_t j = 0; j < st->n; j++) {
         const int64_t count = rlar__graph_count(&st->groups, st->k, j);
@@ -230,20 +208,10 @@ static double locality(state *st, bool smooth) {
 }
 
 static rlar_status measure(rlar_ctx *ctx, state *st, int64_t t, double start, rlar_info *info) {
-    info->iterations = t;
-    info->regression = regression(st, false);
-    info->sparsity = sparsity(st, false);
     info->locality = locality(st, false);
-    info->objective = info->regression + info->sparsity + info->locality;
-    info->smoothed = regression(st, true) + sparsity(st, true) + locality(st, true);
+    info->smoothed += locality(st, true);
     info->eps = st->kernel.eps;
-    info->seconds = rlar__now() - start;
-    if (!isfinite(info->objective) || !isfinite(info->smoothed))
-        return rlar__fail(ctx, RLAR_E_NUMERIC,
-                          "the objective is not finite after iteration %lld; scale the data or "
-                          "raise eps",
-                          (long long)t);
-    return rlar__report(ctx, RLAR_EVENT_ITERATION, t, st->iters, info);
+    return rlar__iteration_end(ctx, t, st->iters, start, info);
 }
 
 /* With shrinking eps a small decrease means nothing before eps has arrived. */
@@ -262,7 +230,7 @@ static rlar_status algorithm_1(rlar_ctx *ctx, state *st, rlar_info *info) {
         RLAR_TRY(update_t(ctx, st));
         RLAR_TRY(update_g_v(ctx, st));
         set_smoothing(st, t);
-        update_dhat_dtil(st);
+        update_dhat_dtil(st, info);
         RLAR_TRY(measure(ctx, st, t, start, info));
         info->converged = converged(st, t, before, info->smoothed);
     }
@@ -271,33 +239,17 @@ static rlar_status algorithm_1(rlar_ctx *ctx, state *st, rlar_info *info) {
 
 /* ---- The method ---- */
 
-static int64_t clamped_classes(const state *st) {
-    int64_t count = 0;
-    for (int64_t i = 0; i < st->c; i++)
-        count += st->groups.first[i + 1] - st->groups.first[i] <= st->k;
-    return count;
-}
-
 /* The worst news, as a warning; the others are in the info. */
 static rlar_status verdict(rlar_ctx *ctx, const state *st, const rlar_info *info) {
-    if (info->clamped > 0)
-        rlar__log(
-            ctx, RLAR_W_NEIGHBOURS,
-            "%lld of %lld classes have no more than k = %lld samples: all others of the class were "
-            "taken as neighbours; a smaller k avoids this",
-            (long long)info->clamped, (long long)st->c, (long long)st->k);
-    if (info->ridged > 0)
-        rlar__log(
-            ctx, RLAR_W_RIDGED,
-            "%d factorisations needed extra regularisation; a larger alpha or eps avoids this",
-            info->ridged);
+    const rlar_status clamped = rlar__clamped_verdict(ctx, st->c, info);
+    const rlar_status ridged = rlar__ridged_verdict(ctx, info, "alpha or eps");
     if (st->tol > 0.0 && !info->converged) {
         rlar__log(ctx, RLAR_W_NOT_CONVERGED,
                   "tol = %g was not reached in %lld iterations; raise iters", st->tol,
                   (long long)st->iters);
         return RLAR_W_NOT_CONVERGED;
     }
-    return info->ridged > 0 ? RLAR_W_RIDGED : info->clamped > 0 ? RLAR_W_NEIGHBOURS : RLAR_OK;
+    return ridged ? ridged : clamped;
 }
 
 static rlar_status fit(rlar_ctx *ctx, const rlar_train *train, const rlar_params *params,
@@ -316,7 +268,7 @@ static rlar_status fit(rlar_ctx *ctx, const rlar_train *train, const rlar_params
     state_carve(&ws, ctx, &st);
     info->dual = st.wsolver.dual;
     info->neighbours = st.k;
-    info->clamped = clamped_classes(&st);
+    info->clamped = rlar__graph_clamped(&st.groups, st.k);
     rlar_status status = algorithm_1(ctx, &st, info);
     rlar__workspace_free(&ws);
     return status < 0 ? status : verdict(ctx, &st, info);
@@ -328,9 +280,7 @@ static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_p
     state_init(&st, sizes, params);
     rlar_workspace ws = {0};
     state_carve(&ws, ctx, &st);
-    if (ws.overflow)
-        return rlar__fail(ctx, RLAR_E_TOO_LARGE,
-                          "the workspace of the fit does not fit the address space");
+    RLAR_TRY(rlar__forecast_workspace(ctx, &ws, out));
     double pairs = 0.0;
     for (int64_t i = 0; i < st.c; i++) {
         const double count = (double)(st.groups.first[i + 1] - st.groups.first[i]);
@@ -338,17 +288,11 @@ static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_p
     }
     const double n = (double)st.n, d = (double)st.d, c = (double)st.c;
     const double edges = n * (double)st.v.stride;
-    out->bytes = (int64_t)ws.used;
     out->dual = st.wsolver.dual;
     out->flops =
         3.0 * d * pairs + (double)st.iters * (rlar__wsolve_flops(st.n, st.d, st.c, out->dual) +
                                               2.0 * n * d * c + 3.0 * c * pairs + 6.0 * d * edges);
     return RLAR_OK;
-}
-
-static int64_t outputs(const rlar_train *train, const rlar_params *params) {
-    (void)params;
-    return train->c;
 }
 
 const rlar_method rlar__method_rlar = {
@@ -367,7 +311,7 @@ const rlar_method rlar__method_rlar = {
             .source =
                 "confirmed: the paper; its contradictions are resolved in docs/paper-notes.md",
             .regression = 1},
-    .outputs = outputs,
+    .outputs = rlar__outputs_classes,
     .fit = fit,
     .forecast = forecast,
 };

@@ -3,8 +3,11 @@
  * The cheap way is the eigenvalue decomposition of the smaller Gram matrix: n d^2 + 9 d^3, or n^2 d
  * + 9 n^3. It squares the condition number: eigenvalues below about 1e-10 of the largest have few
  * correct digits, and zero cannot be told from small. So it is used only when the small ones are
- * exactly those that must be zero (constant features; one direction lost to centring when n <= d);
- * otherwise LAPACK takes the SVD of the samples themselves. */
+ * exactly those that must be zero (constant features; the direction lost to centring);
+ * otherwise LAPACK takes the SVD of the samples themselves.
+ *
+ * For n <= d + 1 the Gram matrix is Xc^T Xc: its eigenvectors are U, orthonormal to rounding, and
+ * classes that collapse to points do so to rounding, too. */
 #include "solver/reduce.h"
 
 #include "linalg/linalg.h"
@@ -14,6 +17,16 @@
 #include <string.h>
 
 static const double GRAM_TRUSTED = 1e-10; /* of the largest eigenvalue */
+static const double NOT_ORTHONORMAL = 1e-13;
+
+static int64_t min64(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+/* Whether Xc^T Xc (n x n) is decomposed, not Xc Xc^T (d x d). */
+static bool inner(int64_t d, int64_t n) {
+    return n <= d + 1;
+}
 
 void rlar__reduce_free(rlar_reduced *reduced) {
     rlar__free(reduced->mean);
@@ -28,14 +41,18 @@ int64_t rlar__reduce_bytes(int64_t d, int64_t n) {
     return (int64_t)(8.0 * (3.0 * all + 3.0 * small * small + (double)d * small));
 }
 
-/* The mean, and Xc = X - mean. */
-static void centre(const double *x, int64_t d, int64_t n, double *mean, double *xc) {
+double rlar__reduce_flops(int64_t d, int64_t n) {
+    const double small = (double)(d < n ? d : n), all = (double)d * (double)n;
+    return 3.0 * all * small + 9.0 * small * small * small;
+}
+
+void rlar__centre(const double *x, int64_t d, int64_t n, double *mean, double *xc) {
     memset(mean, 0, (size_t)d * sizeof *mean);
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 1; i < n; i++) /* from the first sample: exact for a constant feature */
         for (int64_t r = 0; r < d; r++)
-            mean[r] += x[i * d + r];
+            mean[r] += x[i * d + r] - x[r];
     for (int64_t r = 0; r < d; r++)
-        mean[r] /= (double)n;
+        mean[r] = x[r] + mean[r] / (double)n;
     for (int64_t i = 0; i < n; i++)
         for (int64_t r = 0; r < d; r++)
             xc[i * d + r] = x[i * d + r] - mean[r];
@@ -52,10 +69,10 @@ static int64_t zero_rows(const double *xc, int64_t d, int64_t n) {
     return count;
 }
 
-/* Eigenvalues (descending) and vectors of the smaller Gram matrix, k x k. */
+/* Eigenvalues (descending) and vectors of the Gram matrix, k x k. */
 static rlar_status gram_eigen(rlar_ctx *ctx, const double *xc, int64_t d, int64_t n, double *values,
                               double *vectors) {
-    const int64_t k = d <= n ? d : n;
+    const int64_t k = inner(d, n) ? n : d;
     rlar_workspace ws = {0};
     rlar_partials partials;
     double *gram = NULL;
@@ -66,8 +83,8 @@ static rlar_status gram_eigen(rlar_ctx *ctx, const double *xc, int64_t d, int64_
         status = rlar__calloc(ctx, k, (size_t)k * sizeof *gram, "the Gram matrix", &gram);
     }
     if (status >= 0)
-        status = d <= n ? rlar__gram_outer(ctx, &partials, d, n, xc, xc, gram)
-                        : rlar__gram_inner(ctx, n, d, xc, xc, gram);
+        status = inner(d, n) ? rlar__gram_inner(ctx, n, d, xc, xc, gram)
+                             : rlar__gram_outer(ctx, &partials, d, n, xc, xc, gram);
     if (status >= 0)
         status = rlar__eig_top(ctx, k, gram, k, values, vectors);
     rlar__free(gram);
@@ -75,12 +92,9 @@ static rlar_status gram_eigen(rlar_ctx *ctx, const double *xc, int64_t d, int64_
     return status;
 }
 
-/* How many eigenvalues can be trusted; -1: the small ones are not just those that must be zero. */
-static int64_t trusted_rank(const double *values, int64_t k, int64_t must_be_zero) {
-    int64_t rank = 0;
-    while (rank < k && values[rank] > GRAM_TRUSTED * values[0])
-        rank++;
-    return k - rank == must_be_zero ? rank : -1;
+/* Whether all of the eigenvalues but those that must be zero can be trusted. */
+static bool trusted(const double *values, int64_t rank) {
+    return rank > 0 && values[rank - 1] > GRAM_TRUSTED * values[0];
 }
 
 static rlar_status take_rank(rlar_ctx *ctx, rlar_reduced *out, int64_t r) {
@@ -90,13 +104,39 @@ static rlar_status take_rank(rlar_ctx *ctx, rlar_reduced *out, int64_t r) {
     return rlar__alloc(ctx, r, sizeof *out->s, "the reduction", &out->s);
 }
 
-/* d <= n: V are the eigenvectors themselves. n < d: they are U, and V = Xc U diag(1/s). */
+/* V = Xc U diag(1/s) is orthonormal up to eps (s_1/s_r)^2: V (3 I - V^T V) / 2 squares that. */
+static rlar_status polish(rlar_ctx *ctx, rlar_reduced *out) {
+    const int64_t d = out->d, r = out->r;
+    const double ratio = out->s[0] / out->s[r - 1];
+    double *gram = NULL, *v = NULL;
+    if (DBL_EPSILON * ratio * ratio <= NOT_ORTHONORMAL)
+        return RLAR_OK;
+    rlar_status status = rlar__alloc(ctx, r, (size_t)r * sizeof *gram, "the reduction", &gram);
+    if (status >= 0)
+        status = rlar__alloc(ctx, r, (size_t)d * sizeof *v, "the reduction", &v);
+    if (status >= 0)
+        status = rlar__project(ctx, r, r, d, out->v, out->v, gram);
+    for (int64_t i = 0; i < r * r && status >= 0; i++)
+        gram[i] = (i % (r + 1) == 0 ? 1.5 : 0.0) - 0.5 * gram[i];
+    if (status >= 0)
+        status = rlar__multiply(ctx, d, r, r, out->v, gram, v);
+    rlar__free(gram);
+    if (status < 0) {
+        rlar__free(v);
+        return status;
+    }
+    rlar__free(out->v);
+    out->v = v;
+    return RLAR_OK;
+}
+
+/* The eigenvectors are V, or (inner) U, and then V = Xc U diag(1/s). */
 static rlar_status from_gram(rlar_ctx *ctx, const double *xc, const double *values, double *vectors,
                              rlar_reduced *out) {
     const int64_t d = out->d, n = out->n, r = out->r;
     for (int64_t k = 0; k < r; k++)
         out->s[k] = sqrt(values[k]);
-    if (d <= n) {
+    if (!inner(d, n)) {
         memcpy(out->v, vectors, (size_t)(d * r) * sizeof *out->v);
         return rlar__project(ctx, r, n, d, out->v, xc, out->z);
     }
@@ -105,11 +145,12 @@ static rlar_status from_gram(rlar_ctx *ctx, const double *xc, const double *valu
             out->z[i * r + k] = vectors[k * n + i] * out->s[k];
             vectors[k * n + i] /= out->s[k];
         }
-    return rlar__multiply(ctx, d, r, n, xc, vectors, out->v);
+    RLAR_TRY(rlar__multiply(ctx, d, r, n, xc, vectors, out->v));
+    return polish(ctx, out);
 }
 
 static rlar_status from_svd(rlar_ctx *ctx, double *xc, rlar_reduced *out) {
-    const int64_t d = out->d, n = out->n, k = d < n ? d : n;
+    const int64_t d = out->d, n = out->n, k = min64(d, n);
     double *u = NULL, *s = NULL, *vt = NULL;
     rlar_status status = rlar__alloc(ctx, k, (size_t)d * sizeof *u, "the reduction", &u);
     if (status >= 0)
@@ -138,16 +179,15 @@ static rlar_status from_svd(rlar_ctx *ctx, double *xc, rlar_reduced *out) {
 }
 
 static rlar_status decompose(rlar_ctx *ctx, double *xc, rlar_reduced *out) {
-    const int64_t d = out->d, n = out->n, k = d <= n ? d : n;
+    const int64_t d = out->d, n = out->n, k = inner(d, n) ? n : d;
+    const int64_t rank = min64(n - 1, d - zero_rows(xc, d, n));
     double *values = NULL, *vectors = NULL;
     rlar_status status = rlar__alloc(ctx, k, sizeof *values, "the reduction", &values);
     if (status >= 0)
         status = rlar__alloc(ctx, k, (size_t)k * sizeof *vectors, "the reduction", &vectors);
     if (status >= 0)
         status = gram_eigen(ctx, xc, d, n, values, vectors);
-    const int64_t zeros = d <= n ? zero_rows(xc, d, n) : 1;
-    const int64_t rank = status >= 0 ? trusted_rank(values, k, zeros) : -1;
-    if (status >= 0 && rank > 0) {
+    if (status >= 0 && trusted(values, rank)) {
         status = take_rank(ctx, out, rank);
         if (status >= 0)
             status = from_gram(ctx, xc, values, vectors, out);
@@ -166,7 +206,7 @@ rlar_status rlar__reduce(rlar_ctx *ctx, const double *x, int64_t d, int64_t n, r
     if (status >= 0)
         status = rlar__alloc(ctx, n, (size_t)d * sizeof *xc, "the centred samples", &xc);
     if (status >= 0) {
-        centre(x, d, n, out->mean, xc);
+        rlar__centre(x, d, n, out->mean, xc);
         status =
             zero_rows(xc, d, n) < d
                 ? decompose(ctx, xc, out)

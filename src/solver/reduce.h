@@ -15,6 +15,8 @@ typedef struct rlar_reduced {
     double *z;    /* r x n; column i is V^T (x_i - mean), and z_i / s is row i of U */
 } rlar_reduced;
 
+/* The mean (d), and Xc = X - mean 1^T (d x n). */
+void rlar__centre(const double *x, int64_t d, int64_t n, double *mean, double *xc);
 /* RLAR_E_DATA when all samples are equal (r = 0). */
 rlar_status rlar__reduce(rlar_ctx *ctx, const double *x, int64_t d, int64_t n, rlar_reduced *out);
 void rlar__reduce_free(rlar_reduced *reduced);
@@ -24,7 +26,8 @@ rlar_status rlar__reduce_back(rlar_ctx *ctx, const rlar_reduced *reduced, int64_
                               const double *coefficients, double *w, double *b);
 /* b (q) = -W^T mean. */
 void rlar__reduce_offset(const rlar_reduced *reduced, int64_t q, const double *w, double *b);
-/* Bytes that a reduction holds at its peak. */
+/* Bytes that a reduction holds at its peak, and operations by way of the Gram matrix. */
 int64_t rlar__reduce_bytes(int64_t d, int64_t n);
+double rlar__reduce_flops(int64_t d, int64_t n);
 
 #endif

@@ -32,17 +32,20 @@ class Fit:
         with open(folder / "trace.csv", newline="") as file:
             rows = list(csv.DictReader(file))
         self.iterations = [int(row["iteration"]) for row in rows]
-        self.trace = {name: np.array([float(row[name]) for row in rows]) for name in COLUMNS}
+        self.trace = {name: np.array([float(row[name] or "nan") for row in rows])
+                      for name in COLUMNS}
 
 
-def fit(X, labels, scale="none", threads=None, **params):
-    """Fit a model with the program; params are RLAR's own (alpha, beta, k, iters, eps, solver)."""
+def fit(X, labels, scale="none", threads=None, method=None, **params):
+    """Fit a model with the program; params are those of the method, which is RLAR unless named."""
     with tempfile.TemporaryDirectory(prefix="rlar-reference-") as name:
         folder = Path(name)
         np.save(folder / "x.npy", np.ascontiguousarray(X, dtype=float))
         (folder / "y.txt").write_text("".join(f"{label}\n" for label in labels))
         command = [PROGRAM, "fit", "x.npy", "--labels", "y.txt", "-o", "model", "--json",
                    "--trace", "trace.csv", "--scale", scale]
+        if method is not None:
+            command += ["--method", method]
         if threads is not None:
             command += ["--threads", str(threads)]
         for key, value in params.items():

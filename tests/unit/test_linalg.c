@@ -315,6 +315,22 @@ static void test_blas_is_described(void **state) {
     rlar_ctx_free(ctx);
 }
 
+/* Columns 1, 2 and 3 are tied, neighbour by neighbour: one factor; 0 and 4 stand alone; 5 and 6
+ * are a zero block. */
+static void test_unit_blocks(void **state) {
+    (void)state;
+    const double values[] = {9, 5, 5 - 8e-9, 5 - 16e-9, 2, 1, 1};
+    double w[14] = {3, 4, 1, 1, 2, 0, 0, 3, 0, -5};
+    assert_int_equal(rlar__tied_end(7, values, 1e-8, 0), 1);
+    assert_int_equal(rlar__tied_end(7, values, 1e-8, 1), 4);
+    assert_int_equal(rlar__tied_end(3, values, 1e-8, 1), 3);
+    rlar__unit_blocks(2, 7, values, 1e-8, w);
+    const double factor = sqrt(3.0 / 15.0);
+    const double want[14] = {0.6, 0.8, factor, factor, 2 * factor, 0, 0, 3 * factor, 0, -1};
+    for (int e = 0; e < 14; e++)
+        assert_close(w[e], want[e], 1e-15);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_outer_products),
@@ -327,6 +343,7 @@ int main(void) {
         cmocka_unit_test(test_projection_does_not_depend_on_company),
         cmocka_unit_test(test_vectors),
         cmocka_unit_test(test_blas_is_described),
+        cmocka_unit_test(test_unit_blocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -179,8 +179,9 @@ static void test_reduction_is_lossless(void **state) {
     (void)state;
     rlar_ctx *ctx = blas_context();
     rlar_rng rng = seeded(4);
-    const int64_t sizes[][2] = {{6, 50}, {30, 30}, {60, 20}, {200, 5}, {1, 9}, {5, 2}};
-    for (int t = 0; t < 6; t++) {
+    const int64_t sizes[][2] = {{6, 50},  {30, 30}, {30, 31}, {30, 32},
+                                {60, 20}, {200, 5}, {1, 9},   {5, 2}};
+    for (int t = 0; t < 8; t++) {
         const int64_t d = sizes[t][0], n = sizes[t][1], most = n - 1 < d ? n - 1 : d;
         double *x = random_numbers(&rng, d * n);
         check_reduction(ctx, x, d, n, most, 1e-9);
@@ -207,6 +208,37 @@ static void test_reduction_finds_the_rank(void **state) {
     check_reduction(ctx, wide, 30, 6, 4, 1e-9);
     free(x);
     free(wide);
+    end_context(ctx);
+}
+
+/* Singular values over four decades, squared in the Gram matrix: with few samples V and U are
+ * orthonormal to rounding all the same. */
+static void test_reduction_stays_orthonormal(void **state) {
+    (void)state;
+    rlar_ctx *ctx = blas_context();
+    rlar_rng rng = seeded(7);
+    const int64_t n = 40, dims[] = {90, 40, 39};
+    for (int t = 0; t < 3; t++) {
+        const int64_t d = dims[t];
+        double *x = random_numbers(&rng, d * n);
+        for (int64_t k = 0; k < n; k++)
+            for (int64_t i = 0; i < d; i++)
+                x[k * d + i] *= pow(10.0, -4.0 * (double)k / (double)n);
+        rlar_reduced r;
+        assert_int_equal(rlar__reduce(ctx, x, d, n, &r), RLAR_OK);
+        assert_int_equal(r.r, n - 1);
+        assert_true(r.s[0] > 1e3 * r.s[n - 2]);
+        for (int64_t j = 0; j < r.r; j++)
+            for (int64_t i = 0; i <= j; i++) {
+                double uu = 0.0;
+                for (int64_t k = 0; k < n; k++)
+                    uu += r.z[k * r.r + i] / r.s[i] * r.z[k * r.r + j] / r.s[j];
+                assert_close(uu, i == j ? 1.0 : 0.0, 1e-13);
+                assert_close(rlar__dot(d, r.v + i * d, r.v + j * d), i == j ? 1.0 : 0.0, 1e-13);
+            }
+        rlar__reduce_free(&r);
+        free(x);
+    }
     end_context(ctx);
 }
 
@@ -246,6 +278,7 @@ int main(void) {
         cmocka_unit_test(test_signs_and_lengths),
         cmocka_unit_test(test_reduction_is_lossless),
         cmocka_unit_test(test_reduction_finds_the_rank),
+        cmocka_unit_test(test_reduction_stays_orthonormal),
         cmocka_unit_test(test_reduction_keeps_small_directions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,255 @@
+/* alpr.c - Adaptive Locality Preserving Regression.
+ *
+ *   minimise over W, T, S   ||W^T X - T||_F^2 + lambda1 sum_i n_i sum_jk in class i S_jk^2 d_jk
+ *                           + lambda2 sum_r ||w_r||,      d_jk = ||W^T (x_j - x_k)||^2
+ *   subject to   T_li,i - T_j,i >= 1 for j != l_i;   S >= 0, S_jj = 0, rows of S sum to 1
+ * There is no offset and nothing is centred. Start: T = 0/1, S_jk = 1/(n_i - 1), D = I (the
+ * authors' program takes D from a random W, which only the first iteration sees). Repeat
+ *   1. W = (X X^T + lambda1 X L X^T + lambda2/2 D)^-1 X T^T, L the Laplacian with weights 2 n_i S^2
+ *      on the complete graph of each class (solver/wsolve.h)
+ *   2. T = the nearest targets to Y = W^T X that keep the margin (solver/retarget.h)
+ *   3. S_jk = a_jk / sum of a_jk over k,   a_jk = 1/(d_jk + 2^-52):   the minimiser over S
+ *   4. D_rr = 1/max(||w_r||, 1e-10)
+ * None raises the objective in which d has the 2^-52 and a row norm s below 1e-10 counts
+ * s^2/(2 1e-10) + 1e-10/2: what `smoothed` is. A class of one sample has no edges.
+ * Per iteration n d^2 + d^3/3 + 6 d sum n_i^2, or for n < d n^2 d + n^3/3 + sum n_i^3. */
+#include "methods/method.h"
+
+#include <float.h>
+
+#include "graph/laplacian.h"
+#include "linalg/linalg.h"
+#include "solver/retarget.h"
+#include "solver/reweight.h"
+#include "solver/targets.h"
+#include "solver/wsolve.h"
+
+static const rlar_param_def params_table[] = {
+    {"lambda1", RLAR_PARAM_REAL, 0.1, 0.0, 1e12, NULL,
+     "0.001,0.005,0.01,0.05,0.1,0.5,1,10,100,1000", "0.1",
+     "weight of the locality term: larger pulls the samples of a class together"},
+    {"lambda2", RLAR_PARAM_REAL, 0.1, 1e-12, 1e12, NULL,
+     "0.001,0.005,0.01,0.05,0.1,0.5,1,10,100,1000", "0.1",
+     "weight of the row-sparsity of W: larger keeps fewer features"},
+    {"iters", RLAR_PARAM_INT, 30, 1, 1000000, NULL, NULL, "30", "iterations"},
+    {NULL, RLAR_PARAM_REAL, 0, 0, 0, NULL, NULL, NULL, NULL},
+};
+
+enum { SAMPLES_PER_TASK = 32 };
+
+static const rlar_kernel row_kernel = {RLAR_KERNEL_FLOOR, 1e-10};
+
+typedef struct state {
+    int64_t n, d, c;
+    const double *x;
+    rlar_groups groups;
+    double lambda1, lambda2;
+    int64_t iters;
+    double *w;        /* d x c: the caller's */
+    double *b;        /* c: the caller's, stays 0 */
+    double *t, *y;    /* c x n: targets and outputs */
+    rlar_graph graph; /* complete within the classes; distance holds the squared d_jk */
+    double *s;        /* 2 n_i S^2 at its edges */
+    rlar_laplacian l;
+    double *dhat, *dtil; /* n ones; d: D */
+    double *value;       /* n: terms of a sum over samples */
+    rlar_wsolver wsolver;
+} state;
+
+/* ---- Set-up ---- */
+
+static void state_init(state *st, const rlar_train *train, const rlar_params *params) {
+    *st = (state){.n = train->n,
+                  .d = train->d,
+                  .c = train->c,
+                  .x = train->x,
+                  .groups = rlar__train_groups(train),
+                  .lambda1 = rlar__param(params, "lambda1"),
+                  .lambda2 = rlar__param(params, "lambda2"),
+                  .iters = rlar__param_int(params, "iters")};
+}
+
+static void state_carve(rlar_workspace *ws, const rlar_ctx *ctx, state *st) {
+    const int64_t n = st->n, d = st->d, c = st->c;
+    st->t = rlar__carve(ws, n * c, sizeof *st->t);
+    st->y = rlar__carve(ws, n * c, sizeof *st->y);
+    st->dhat = rlar__carve(ws, n, sizeof *st->dhat);
+    st->dtil = rlar__carve(ws, d, sizeof *st->dtil);
+    st->value = rlar__carve(ws, n, sizeof *st->value);
+    rlar__graph_carve(ws, &st->groups, n, &st->graph);
+    st->s = rlar__carve(ws, n * st->graph.stride, sizeof *st->s);
+    rlar__laplacian_carve(ws, &st->graph, &st->l);
+    rlar__wsolve_carve(ws, ctx, n, d, c, rlar__wsolve_prefers_dual(n, d), &st->wsolver);
+}
+
+/* How many others the class of sample j has: its edges, with k = n. */
+static int64_t others(const state *st, int64_t j) {
+    return rlar__graph_count(&st->groups, st->n, j);
+}
+
+/* All others of the class, in the order of the samples; S_jk = 1/(n_i - 1). */
+static void complete_graph(state *st) {
+    for (int64_t j = 0; j < st->n; j++) {
+        const int64_t count = others(st, j), first = st->groups.first[st->groups.label[j]];
+        const int64_t row = j * st->graph.stride;
+        for (int64_t e = 0; e < count; e++) {
+            const int64_t k = first + e;
+            const double share = 1.0 / (double)count;
+            st->graph.neighbour[row + e] = (int32_t)(k < j ? k : k + 1);
+            st->s[row + e] = 2.0 * (double)(count + 1) * share * share;
+        }
+    }
+}
+
+static void initialise(state *st) {
+    for (int64_t i = 0; i < st->n; i++)
+        st->dhat[i] = 1.0;
+    for (int64_t r = 0; r < st->d; r++)
+        st->dtil[r] = 1.0;
+    rlar__targets_one_hot(st->c, st->n, st->groups.label, st->t);
+    complete_graph(st);
+}
+
+/* ---- The steps ---- */
+
+static rlar_status update_w(rlar_ctx *ctx, state *st, int *ridged) {
+    rlar__laplacian_build(&st->groups, st->n, &st->graph, st->s, &st->l);
+    const rlar_wproblem problem = {.n = st->n,
+                                   .d = st->d,
+                                   .c = st->c,
+                                   .x = st->x,
+                                   .t = st->t,
+                                   .dhat = st->dhat,
+                                   .dtil = st->dtil,
+                                   .l = &st->l,
+                                   .groups = &st->groups,
+                                   .alpha = 0.5 * st->lambda2,
+                                   .beta = st->lambda1,
+                                   .no_offset = true};
+    return rlar__wsolve(ctx, &problem, &st->wsolver, st->w, st->b, ridged);
+}
+
+static rlar_status update_t(rlar_ctx *ctx, state *st) {
+    RLAR_TRY(rlar__targets_outputs(ctx, st->c, st->n, st->d, st->w, NULL, st->x, st->y));
+    return rlar__retarget(ctx, st->c, st->n, st->y, st->groups.label, st->t);
+}
+
+/* One row of d and S. */
+static void update_row(const state *st, int64_t j) {
+    const int64_t count = others(st, j), row = j * st->graph.stride;
+    double *d2 = st->graph.distance + row, total = 0.0;
+    for (int64_t e = 0; e < count; e++) {
+        d2[e] =
+            rlar__distance2(st->c, st->y + j * st->c, st->y + st->graph.neighbour[row + e] * st->c);
+        total += 1.0 / (d2[e] + DBL_EPSILON);
+    }
+    for (int64_t e = 0; e < count; e++) {
+        const double share = 1.0 / (d2[e] + DBL_EPSILON) / total;
+        st->s[row + e] = 2.0 * (double)(count + 1) * share * share;
+    }
+}
+
+static rlar_status row_task(void *arg, int64_t task) {
+    const state *st = arg;
+    const int64_t start = task * SAMPLES_PER_TASK;
+    for (int64_t j = start; j < start + SAMPLES_PER_TASK && j < st->n; j++)
+        update_row(st, j);
+    return RLAR_OK;
+}
+
+static rlar_status update_s(rlar_ctx *ctx, state *st) {
+    return rlar__parallel(ctx, (st->n + SAMPLES_PER_TASK - 1) / SAMPLES_PER_TASK, row_task, st);
+}
+
+/* sum n_i S_jk^2 (d_jk + shift) */
+static double locality(state *st, double shift) {
+    for (int64_t j = 0; j < st->n; j++) {
+        const int64_t count = others(st, j), row = j * st->graph.stride;
+        st->value[j] = 0.0;
+        for (int64_t e = row; e < row + count; e++)
+            st->value[j] += 0.5 * st->s[e] * (st->graph.distance[e] + shift);
+    }
+    return rlar__sum(st->n, st->value);
+}
+
+/* D, and the objective with the W, T and S at the end of the iteration. */
+static void update_d(state *st, rlar_info *info) {
+    double plain, smooth;
+    rlar__kernel_rows(row_kernel, st->d, st->c, st->w, st->dtil, &plain, &smooth);
+    info->regression = rlar__targets_loss(st->c, st->n, st->y, st->t, st->value);
+    info->sparsity = st->lambda2 * plain;
+    info->locality = st->lambda1 * locality(st, 0.0);
+    info->smoothed =
+        info->regression + st->lambda2 * smooth + st->lambda1 * locality(st, DBL_EPSILON);
+    info->eps = row_kernel.eps;
+}
+
+static rlar_status iterate(rlar_ctx *ctx, state *st, rlar_info *info) {
+    const double start = rlar__now();
+    initialise(st);
+    for (int64_t t = 1; t <= st->iters; t++) {
+        RLAR_TRY(update_w(ctx, st, &info->ridged));
+        RLAR_TRY(update_t(ctx, st));
+        RLAR_TRY(update_s(ctx, st));
+        update_d(st, info);
+        RLAR_TRY(rlar__iteration_end(ctx, t, st->iters, start, info));
+    }
+    return RLAR_OK;
+}
+
+/* ---- The method ---- */
+
+static rlar_status fit(rlar_ctx *ctx, const rlar_train *train, const rlar_params *params,
+                       rlar_map *out, rlar_info *info) {
+    state st;
+    rlar_workspace ws = {0};
+    state_init(&st, train, params);
+    RLAR_TRY(rlar__map_new(ctx, st.d, st.c, out));
+    st.w = out->w;
+    st.b = out->b;
+    state_carve(&ws, ctx, &st);
+    RLAR_TRY(rlar__workspace_take(ctx, &ws, "the workspace of the fit"));
+    state_carve(&ws, ctx, &st);
+    info->dual = st.wsolver.dual;
+    const rlar_status status = iterate(ctx, &st, info);
+    rlar__workspace_free(&ws);
+    return status < 0 ? status : rlar__ridged_verdict(ctx, info, "lambda2");
+}
+
+static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_params *params,
+                            rlar_forecast *out) {
+    state st;
+    rlar_workspace ws = {0};
+    state_init(&st, sizes, params);
+    state_carve(&ws, ctx, &st);
+    RLAR_TRY(rlar__forecast_workspace(ctx, &ws, out));
+    double pairs = 0.0;
+    for (int64_t j = 0; j < st.n; j++)
+        pairs += (double)others(&st, j);
+    const double n = (double)st.n, d = (double)st.d, c = (double)st.c;
+    out->dual = st.wsolver.dual;
+    out->flops =
+        (double)st.iters * (rlar__wsolve_flops(st.n, st.d, st.c, out->dual) + 2.0 * n * d * c +
+                            pairs * (3.0 * c + (out->dual ? 0.0 : 6.0 * d)));
+    return RLAR_OK;
+}
+
+const rlar_method rlar__method_alpr = {
+    .def = {.name = "alpr",
+            .title = "Adaptive Locality Preserving Regression",
+            .cite = "J. Wen, Z. Zhong, Z. Zhang, L. Fei, Z. Lai and R. Chen, Adaptive Locality "
+                    "Preserving Regression, IEEE Transactions on Circuits and Systems for Video "
+                    "Technology 30(1), 75-88, 2020; arXiv 1901.00563",
+            .about = "Regression without offset on targets that keep a margin of 1, with learned "
+                     "weights between all samples of a class that draw close ones together, and "
+                     "row-sparse W.",
+            .scores = "Euclidean norm of the feature's row of W; rows near 0 are not used",
+            .params = params_table,
+            .source = "confirmed: the authors' program, apart from its random start; the text of "
+                      "the paper was not available; their demo's thresholding of W and scaling of "
+                      "the outputs are left out",
+            .regression = 1},
+    .outputs = rlar__outputs_classes,
+    .fit = fit,
+    .forecast = forecast,
+};

@@ -1,0 +1,57 @@
+/* margin.c - leading eigenvectors of a difference of scatters.
+ *
+ * Eigenvalues are taken by value, not by magnitude, and only within the range of the samples:
+ * outside of it they are zero, which would beat the negative ones with features that say nothing.
+ * At most c - 1 of them are positive; p = c columns as in the RLAR paper. */
+#include "methods/margin.h"
+
+#include "linalg/linalg.h"
+
+#include <math.h>
+
+static int64_t min64(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+rlar_status rlar__margin_fit(rlar_ctx *ctx, const rlar_train *train, const rlar_params *params,
+                             rlar_margin_matrix matrix, rlar_map *out, rlar_info *info) {
+    rlar_reduced reduced;
+    double *m = NULL, *values = NULL;
+    RLAR_TRY(rlar__reduce(ctx, train->x, train->d, train->n, &reduced));
+    const int64_t r = reduced.r, q = min64(train->c, r);
+    rlar_status status = rlar__map_new(ctx, train->d, q, out);
+    if (status >= 0)
+        status = rlar__alloc(ctx, r, (size_t)r * sizeof *m, "a scatter matrix", &m);
+    if (status >= 0)
+        status = rlar__alloc(ctx, q, sizeof *values, "the eigenvalues", &values);
+    if (status >= 0)
+        status = matrix(ctx, &reduced, train, rlar__param(params, "theta"), m);
+    if (status >= 0)
+        status = rlar__scatter_top(ctx, &reduced, m, q, values, out->w, out->b);
+    if (status >= 0) {
+        info->converged = 1;
+        info->dual = train->d > train->n;
+        info->objective = rlar__sum(q, values);
+    }
+    rlar__free(m);
+    rlar__free(values);
+    rlar__reduce_free(&reduced);
+    return status;
+}
+
+void rlar__margin_forecast(const rlar_train *sizes, double matrix_bytes, double matrix_flops,
+                           rlar_forecast *out) {
+    const double n = (double)sizes->n, d = (double)sizes->d, c = (double)sizes->c;
+    const double r = fmin(d, n);
+    /* The eigensolver wants about 40 numbers per row beside the vectors. */
+    const double after = 8.0 * (r * (d + n) + r * r) + fmax(matrix_bytes, 8.0 * r * (c + 40.0));
+    out->bytes = (int64_t)fmax((double)rlar__reduce_bytes(sizes->d, sizes->n), after);
+    out->flops = rlar__reduce_flops(sizes->d, sizes->n) + matrix_flops + 4.0 / 3.0 * r * r * r +
+                 4.0 * r * r * c + 2.0 * d * r * c;
+    out->dual = sizes->d > sizes->n;
+}
+
+int64_t rlar__margin_outputs(const rlar_train *train, const rlar_params *params) {
+    (void)params;
+    return min64(train->c, min64(train->d, train->n - 1));
+}

@@ -1,0 +1,56 @@
+/* shared.c - what is the same in several methods: the number of outputs, the forecast of a
+ * workspace, the end of an iteration and of a fit. */
+#include "methods/method.h"
+
+#include <math.h>
+
+rlar_groups rlar__train_groups(const rlar_train *train) {
+    return (rlar_groups){
+        .n = train->n, .c = train->c, .first = train->first, .label = train->label};
+}
+
+int64_t rlar__outputs_classes(const rlar_train *train, const rlar_params *params) {
+    (void)params;
+    return train->c;
+}
+
+rlar_status rlar__forecast_workspace(rlar_ctx *ctx, const rlar_workspace *measured,
+                                     rlar_forecast *out) {
+    if (measured->overflow)
+        return rlar__fail(ctx, RLAR_E_TOO_LARGE,
+                          "the workspace of the fit does not fit the address space; use less data");
+    out->bytes = (int64_t)measured->used;
+    return RLAR_OK;
+}
+
+rlar_status rlar__iteration_end(rlar_ctx *ctx, int64_t t, int64_t iters, double start,
+                                rlar_info *info) {
+    info->iterations = t;
+    info->objective = info->regression + info->sparsity + info->locality;
+    info->seconds = rlar__now() - start;
+    if (!isfinite(info->objective) || !isfinite(info->smoothed))
+        return rlar__fail(ctx, RLAR_E_NUMERIC,
+                          "the objective is not finite after iteration %lld; scale the data or "
+                          "raise the regularisation",
+                          (long long)t);
+    return rlar__report(ctx, RLAR_EVENT_ITERATION, t, iters, info);
+}
+
+rlar_status rlar__ridged_verdict(rlar_ctx *ctx, const rlar_info *info, const char *cure) {
+    if (info->ridged == 0)
+        return RLAR_OK;
+    rlar__log(ctx, RLAR_W_RIDGED,
+              "%d factorisations needed extra regularisation; a larger %s avoids this",
+              info->ridged, cure);
+    return RLAR_W_RIDGED;
+}
+
+rlar_status rlar__clamped_verdict(rlar_ctx *ctx, int64_t c, const rlar_info *info) {
+    if (info->clamped == 0)
+        return RLAR_OK;
+    rlar__log(ctx, RLAR_W_NEIGHBOURS,
+              "%lld of %lld classes have no more than k = %lld samples: all others of the class "
+              "were taken as neighbours; a smaller k avoids this",
+              (long long)info->clamped, (long long)c, (long long)info->neighbours);
+    return RLAR_W_NEIGHBOURS;
+}

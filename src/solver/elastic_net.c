@@ -1,0 +1,465 @@
+/* elastic_net.c - coordinate descent, shortened by Newton steps on the support.
+ *
+ * One coordinate:  b_j <- S(l_j + G_jj b_j, lambda/2) / (G_jj + gamma),  l = g - G b, where S(z, t)
+ * = sign(z) max(|z| - t, 0). A sweep costs O(d) for each feature that changes when G is at hand
+ * (covariance), else O(n) for every feature; then nothing of size d x d is made.
+ *
+ * With correlated features and a small gamma sweeps crawl: thousands are needed. So between sweeps
+ * the minimiser on the support A for the signs s of now is had exactly,
+ *   b_A + (H_AA)^-1 (l_A - gamma b_A - s_A lambda/2),   H = G + gamma I
+ * and the step goes there, or where it would turn signs not further than pays (see newton), so that
+ * f never rises. A full sweep then lets features in again. It ends with the optimality conditions
+ *   l_j - gamma b_j = s_j lambda/2 where b_j != 0,   |l_j| <= lambda/2 elsewhere.
+ *
+ * (H_AA)^-1 is had from whichever is the smallest system: the features A, the n samples (X_A X_A^T
+ * + n gamma I), or the features M outside A, with H^-1 made once: H^-1 (v - z), where z lives on M
+ * and (H^-1)_MM z = (H^-1 v)_M. The last is what makes many similar problems with large supports
+ * cheap. */
+#include "solver/elastic_net.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    MAX_SWEEPS = 2000,  /* then the result is what has been reached */
+    SWEEPS_BETWEEN = 1, /* over the support, after one over all features */
+    LINE_HALVINGS = 50
+};
+static const double BREACH = 1e-12; /* of the optimality conditions, relative to max |g| */
+static const double DUST = 1e-15;
+
+void rlar__enet_carve(rlar_workspace *ws, const rlar_ctx *ctx, rlar_enet *en) {
+    const int64_t side = en->covariance ? en->d : en->n, samples = en->covariance ? 0 : en->n;
+    size_t row = 0, column = 0;
+    if (!rlar__size_mul((size_t)side, sizeof(double), &row) ||
+        !rlar__size_mul((size_t)samples, sizeof(double), &column))
+        ws->overflow = true;
+    en->diag = rlar__carve(ws, en->d, sizeof(double));
+    en->left = rlar__carve(ws, en->d, sizeof(double));
+    en->u = rlar__carve(ws, en->n, sizeof(double));
+    en->kept = rlar__carve(ws, en->d, sizeof(double));
+    en->step = rlar__carve(ws, en->d, sizeof(double));
+    en->full = rlar__carve(ws, en->d, sizeof(double));
+    en->out = rlar__carve(ws, en->d, sizeof(double));
+    en->support = rlar__carve(ws, en->d, sizeof(int64_t));
+    en->xs = rlar__carve(ws, en->d, column);
+    en->inverse = rlar__carve(ws, en->d, row);
+    en->system = rlar__carve(ws, side, row);
+    en->pivots = rlar__carve(ws, side, sizeof(double));
+    rlar__partials_carve(ws, ctx, en->d > en->n ? en->d : en->n, &en->partials);
+}
+
+/* out += A v for up to four columns of A at once: out is read and written once for all of them. */
+static void add_columns(int64_t rows, int64_t columns, const double *restrict a, const double *v,
+                        double *restrict out) {
+    const double v0 = v[0], v1 = columns > 1 ? v[1] : 0.0, v2 = columns > 2 ? v[2] : 0.0,
+                 v3 = columns > 3 ? v[3] : 0.0;
+    const double *a1 = a + (columns > 1 ? rows : 0), *a2 = a + (columns > 2 ? 2 * rows : 0),
+                 *a3 = a + (columns > 3 ? 3 * rows : 0);
+    if (v0 == 0.0 && v1 == 0.0 && v2 == 0.0 && v3 == 0.0)
+        return;
+    for (int64_t i = 0; i < rows; i++)
+        out[i] += (a[i] * v0 + a1[i] * v1) + (a2[i] * v2 + a3[i] * v3);
+}
+
+/* out (rows) = A v, and out (columns) = A^T v. A product with one vector is a matter of memory: a
+ * loop does as well as DGEMM, and zeros in v cost less. */
+static void times(int64_t rows, int64_t columns, const double *a, const double *v, double *out) {
+    memset(out, 0, (size_t)rows * sizeof *out);
+    for (int64_t j = 0; j < columns; j += 4)
+        add_columns(rows, columns - j, a + j * rows, v + j, out);
+}
+
+static void times_transposed(int64_t rows, int64_t columns, const double *a, const double *v,
+                             double *out) {
+    for (int64_t j = 0; j < columns; j++)
+        out[j] = rlar__dot(rows, a + j * rows, v);
+}
+
+/* ---- H^-1 ---- */
+
+static rlar_status invert_gram(rlar_ctx *ctx, rlar_enet *en) {
+    const int64_t d = en->d;
+    double *h = en->inverse;
+    memcpy(h, en->gram, (size_t)(d * d) * sizeof *h);
+    for (int64_t j = 0; j < d; j++)
+        h[j * d + j] += en->gamma;
+    RLAR_TRY(rlar__chol_factor(ctx, d, h, en->pivots, &en->ridged));
+    rlar__chol_small_inverse(d, h, d);
+    for (int64_t j = 0; j < d; j++)
+        for (int64_t i = j + 1; i < d; i++)
+            h[i * d + j] = h[j * d + i];
+    return RLAR_OK;
+}
+
+/* system = factor of X_A X_A^T + n gamma I for the count columns xs. */
+static rlar_status factor_samples(rlar_ctx *ctx, rlar_enet *en, int64_t count, const double *xs) {
+    const int64_t n = en->n;
+    RLAR_TRY(rlar__gram_outer(ctx, &en->partials, n, count, xs, xs, en->system));
+    for (int64_t i = 0; i < n; i++)
+        en->system[i * n + i] += (double)n * en->gamma;
+    return rlar__chol_factor(ctx, n, en->system, en->pivots, &en->ridged);
+}
+
+rlar_status rlar__enet_prepare(rlar_ctx *ctx, rlar_enet *en) {
+    const int64_t n = en->n;
+    en->ridged = 0;
+    for (int64_t j = 0; j < en->d; j++)
+        en->diag[j] = en->covariance ? en->gram[j * en->d + j]
+                                     : rlar__dot(n, en->x + j * n, en->x + j * n) / (double)n;
+    if (en->covariance)
+        return invert_gram(ctx, en);
+    RLAR_TRY(factor_samples(ctx, en, en->d, en->x));
+    memcpy(en->inverse, en->x, (size_t)(n * en->d) * sizeof *en->x);
+    return rlar__chol_solve(ctx, n, en->d, en->system, en->inverse);
+}
+
+/* out = H^-1 v; by samples: (v - X^T (X X^T + n gamma I)^-1 X v) / gamma. */
+static void apply_inverse(rlar_enet *en, const double *v, double *out) {
+    if (en->covariance) {
+        times(en->d, en->d, en->inverse, v, out);
+        return;
+    }
+    times(en->n, en->d, en->inverse, v, en->u);
+    times_transposed(en->n, en->d, en->x, en->u, out);
+    for (int64_t j = 0; j < en->d; j++)
+        out[j] = (v[j] - out[j]) / en->gamma;
+}
+
+void rlar__enet_ridge(rlar_enet *en, const double *g, double *b) {
+    apply_inverse(en, g, b);
+    for (int64_t j = 0; j < en->d; j++)
+        if (en->diag[j] == 0.0)
+            b[j] = 0.0;
+}
+
+/* ---- (H_AA)^-1 ---- */
+
+/* Columns `which` of a matrix with n rows, one after another. */
+static void gather(int64_t n, int64_t count, const int64_t *which, const double *from, double *to) {
+    for (int64_t i = 0; i < count; i++)
+        memcpy(to + i * n, from + which[i] * n, (size_t)n * sizeof *to);
+}
+
+/* Lower triangle of the rows and columns `which` of a matrix (d x d). */
+static void gather_square(int64_t d, int64_t count, const int64_t *which, const double *from,
+                          double *to) {
+    for (int64_t j = 0; j < count; j++)
+        for (int64_t i = j; i < count; i++)
+            to[j * count + i] = from[which[j] * d + which[i]];
+}
+
+/* step <- (H_AA)^-1 step, by H_AA itself. */
+static rlar_status by_features(rlar_ctx *ctx, rlar_enet *en, int64_t count) {
+    if (en->covariance) {
+        gather_square(en->d, count, en->support, en->gram, en->system);
+    } else {
+        gather(en->n, count, en->support, en->x, en->xs);
+        memset(en->system, 0, (size_t)(count * count) * sizeof *en->system);
+        RLAR_TRY(rlar__gram_inner(ctx, count, en->n, en->xs, en->xs, en->system));
+        for (int64_t i = 0; i < count * count; i++)
+            en->system[i] /= (double)en->n;
+    }
+    for (int64_t i = 0; i < count; i++)
+        en->system[i * count + i] += en->gamma;
+    RLAR_TRY(rlar__chol_factor(ctx, count, en->system, en->pivots, &en->ridged));
+    return rlar__chol_solve(ctx, count, 1, en->system, en->step);
+}
+
+static rlar_status by_samples(rlar_ctx *ctx, rlar_enet *en, int64_t count) {
+    const int64_t n = en->n;
+    gather(n, count, en->support, en->x, en->xs);
+    RLAR_TRY(factor_samples(ctx, en, count, en->xs));
+    times(n, count, en->xs, en->step, en->u);
+    RLAR_TRY(rlar__chol_solve(ctx, n, 1, en->system, en->u));
+    for (int64_t i = 0; i < count; i++)
+        en->step[i] = (en->step[i] - rlar__dot(n, en->xs + i * n, en->u)) / en->gamma;
+    return RLAR_OK;
+}
+
+/* Factor of (H^-1)_MM for the m features `rest`; xs holds their columns of X and of en->inverse. */
+static rlar_status factor_rest(rlar_ctx *ctx, rlar_enet *en, int64_t m, const int64_t *rest) {
+    const int64_t n = en->n;
+    if (en->covariance) {
+        gather_square(en->d, m, rest, en->inverse, en->system);
+    } else {
+        gather(n, m, rest, en->x, en->xs);
+        gather(n, m, rest, en->inverse, en->xs + m * n); /* 2 m <= d: see solve_support */
+        memset(en->system, 0, (size_t)(m * m) * sizeof *en->system);
+        RLAR_TRY(rlar__gram_inner(ctx, m, n, en->xs, en->xs + m * n, en->system));
+        for (int64_t i = 0; i < m * m; i++)
+            en->system[i] /= -en->gamma;
+        for (int64_t i = 0; i < m; i++)
+            en->system[i * m + i] += 1.0 / en->gamma;
+    }
+    return rlar__chol_factor(ctx, m, en->system, en->pivots, &en->ridged);
+}
+
+/* full has v on A; z (m) = ((H^-1)_MM)^-1 (H^-1 v)_M. By samples u = X-part of H^-1 v is kept, so
+ * that only the columns of M are read. */
+static rlar_status rest_part(rlar_ctx *ctx, rlar_enet *en, int64_t m, const int64_t *rest,
+                             double *z) {
+    const int64_t n = en->n;
+    RLAR_TRY(factor_rest(ctx, en, m, rest));
+    if (en->covariance)
+        times(en->d, en->d, en->inverse, en->full, en->out);
+    for (int64_t i = 0; i < m; i++)
+        z[i] = en->covariance ? en->out[rest[i]] : -rlar__dot(n, en->xs + i * n, en->u) / en->gamma;
+    return rlar__chol_solve(ctx, m, 1, en->system, z);
+}
+
+/* step <- (H_AA)^-1 step, by the features outside: H^-1 (v - z) vanishes there. */
+static rlar_status by_rest(rlar_ctx *ctx, rlar_enet *en, int64_t count) {
+    const int64_t n = en->n, m = en->d - count, *rest = en->support + count;
+    double *z = en->step + count;
+    memset(en->full, 0, (size_t)en->d * sizeof *en->full);
+    for (int64_t i = 0; i < count; i++)
+        en->full[en->support[i]] = en->step[i];
+    if (!en->covariance)
+        times(n, en->d, en->inverse, en->full, en->u);
+    if (m > 0)
+        RLAR_TRY(rest_part(ctx, en, m, rest, z));
+    for (int64_t i = 0; i < m; i++)
+        en->full[rest[i]] = -z[i];
+    if (en->covariance)
+        times(en->d, en->d, en->inverse, en->full, en->out);
+    for (int64_t i = 0; i < m && !en->covariance; i++)
+        for (int64_t k = 0; k < n; k++)
+            en->u[k] -= en->xs[(m + i) * n + k] * z[i];
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t j = en->support[i];
+        en->step[i] = en->covariance
+                          ? en->out[j]
+                          : (en->step[i] - rlar__dot(n, en->x + j * n, en->u)) / en->gamma;
+    }
+    return RLAR_OK;
+}
+
+/* step <- (H_AA)^-1 step for the first `count` features of en->support, the cheapest way. */
+static rlar_status solve_support(rlar_ctx *ctx, rlar_enet *en, int64_t count) {
+    const double a = (double)count, m = (double)(en->d - count), n = (double)en->n;
+    if (en->covariance)
+        return m < a ? by_rest(ctx, en, count) : by_features(ctx, en, count);
+    const double direct = fmin(a, n) * fmin(a, n) * fmax(a, n);
+    if (m < a && m <= n && m * m * n + 4.0 * n * (a + m) < direct)
+        return by_rest(ctx, en, count);
+    return a <= n ? by_features(ctx, en, count) : by_samples(ctx, en, count);
+}
+
+/* ---- Measuring ---- */
+
+/* left = g - G b, from u = X b without covariance; with it left is up to date at all times. */
+static void measure(rlar_enet *en, const double *g) {
+    if (en->covariance)
+        return;
+    times_transposed(en->n, en->d, en->x, en->u, en->left);
+    for (int64_t j = 0; j < en->d; j++)
+        en->left[j] = g[j] - en->left[j] / (double)en->n;
+}
+
+/* The same, and u, afresh: without the rounding of many small changes. */
+static void refresh(rlar_enet *en, const double *g, const double *b) {
+    if (!en->covariance) {
+        times(en->n, en->d, en->x, b, en->u);
+        measure(en, g);
+        return;
+    }
+    times(en->d, en->d, en->gram, b, en->left);
+    for (int64_t j = 0; j < en->d; j++)
+        en->left[j] = g[j] - en->left[j];
+}
+
+/* f(b) with left up to date: b^T G b - 2 g^T b = -b^T (g + left). */
+static double value_of(const rlar_enet *en, const double *g, const double *b) {
+    double sum = 0.0;
+    for (int64_t j = 0; j < en->d; j++)
+        sum += b[j] * (en->gamma * b[j] - g[j] - en->left[j]) + en->lambda * fabs(b[j]);
+    return sum;
+}
+
+double rlar__enet_value(rlar_enet *en, const double *g, const double *b) {
+    refresh(en, g, b);
+    return value_of(en, g, b);
+}
+
+/* (left - gamma b - sign lambda/2)_j: half the slope of f where b_j != 0, downhill. */
+static double slope(const rlar_enet *en, const double *b, int64_t j) {
+    return en->left[j] - en->gamma * b[j] - copysign(en->lambda / 2.0, b[j]);
+}
+
+/* The largest breach of the optimality conditions. */
+static double breach(const rlar_enet *en, const double *b) {
+    double largest = 0.0;
+    for (int64_t j = 0; j < en->d; j++)
+        if (en->diag[j] > 0.0)
+            largest = fmax(largest, b[j] != 0.0 ? fabs(slope(en, b, j))
+                                                : fabs(en->left[j]) - en->lambda / 2.0);
+    return largest;
+}
+
+/* The features in use to the front, the others to the back; returns how many are in use. */
+static int64_t find_support(rlar_enet *en, const double *b) {
+    int64_t count = 0, rest = 0;
+    for (int64_t j = 0; j < en->d; j++)
+        count += b[j] != 0.0;
+    for (int64_t j = 0, used = 0; j < en->d; j++)
+        if (b[j] != 0.0)
+            en->support[used++] = j;
+        else
+            en->support[count + rest++] = j;
+    return count;
+}
+
+/* ---- Coordinate descent ---- */
+
+static void move(rlar_enet *en, int64_t j, double change) {
+    if (en->covariance) {
+        const double *column = en->gram + j * en->d;
+        for (int64_t i = 0; i < en->d; i++)
+            en->left[i] -= column[i] * change;
+    } else {
+        const double *column = en->x + j * en->n;
+        for (int64_t i = 0; i < en->n; i++)
+            en->u[i] += column[i] * change;
+    }
+}
+
+/* Minimise over b_j alone; true when its sign changed. */
+static bool descend(rlar_enet *en, const double *g, double *b, int64_t j) {
+    if (en->diag[j] == 0.0)
+        return false;
+    const double left = en->covariance
+                            ? en->left[j]
+                            : g[j] - rlar__dot(en->n, en->x + j * en->n, en->u) / (double)en->n;
+    const double pull = left + en->diag[j] * b[j], over = fabs(pull) - en->lambda / 2.0;
+    const double next = over > 0.0 ? copysign(over, pull) / (en->diag[j] + en->gamma) : 0.0;
+    const double before = b[j];
+    if (next == before)
+        return false;
+    b[j] = next;
+    move(en, j, next - before);
+    return (next > 0.0) - (next < 0.0) != (before > 0.0) - (before < 0.0);
+}
+
+/* One sweep over all features, then over the support until the signs rest. */
+static int64_t sweep(rlar_enet *en, const double *g, double *b) {
+    bool changed = true;
+    int64_t sweeps = 1;
+    for (int64_t j = 0; j < en->d; j++)
+        descend(en, g, b, j);
+    const int64_t count = find_support(en, b);
+    for (; sweeps <= SWEEPS_BETWEEN && changed; sweeps++) {
+        changed = false;
+        for (int64_t i = 0; i < count; i++)
+            changed = descend(en, g, b, en->support[i]) || changed;
+    }
+    return sweeps;
+}
+
+/* ---- The Newton step ---- */
+
+/* en->out: the share of the step at which each feature of the support would pass zero, beyond 1
+ * when it does not. How many do. */
+static int64_t find_crossings(rlar_enet *en, const double *b, int64_t count) {
+    int64_t crossings = 0;
+    for (int64_t i = 0; i < count; i++) {
+        const double before = b[en->support[i]];
+        en->out[i] = before * en->step[i] < 0.0 ? -before / en->step[i] : 2.0;
+        crossings += en->out[i] <= 1.0;
+    }
+    return en->lambda > 0.0 ? crossings : 0;
+}
+
+/* f' / 2 on the way from b to b + step: -(1 - share) fall, and more by lambda |step_i| behind every
+ * crossing. */
+static double line_slope(const rlar_enet *en, int64_t count, double fall, double share) {
+    double uphill = 0.0;
+    for (int64_t i = 0; i < count; i++)
+        uphill += en->out[i] <= share ? fabs(en->step[i]) : 0.0;
+    return en->lambda * uphill - (1.0 - share) * fall;
+}
+
+/* The least f on that way: f' rises, so halving finds where it passes zero, often at a crossing. In
+ * *gain how much f falls. */
+static double line_minimum(const rlar_enet *en, int64_t count, double fall, double *gain) {
+    double low = 0.0, share = 1.0, paid = 0.0;
+    for (int k = 0; k < LINE_HALVINGS; k++) {
+        const double middle = 0.5 * (low + share);
+        if (line_slope(en, count, fall, middle) < 0.0)
+            low = middle;
+        else
+            share = middle;
+    }
+    for (int64_t i = 0; i < count; i++)
+        share = en->out[i] > low && en->out[i] < share ? en->out[i] : share;
+    for (int64_t i = 0; i < count; i++)
+        paid += en->out[i] < share ? fabs(en->step[i]) * (share - en->out[i]) : 0.0;
+    *gain = fall * share * (2.0 - share) - 2.0 * en->lambda * paid;
+    return share;
+}
+
+/* b <- kept + share * step on the support. What arrives at zero is zero, not a rounding of it; with
+ * `stay`, what would pass it as well. */
+static void take_step(const rlar_enet *en, int64_t count, double share, bool stay, double *b) {
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t j = en->support[i];
+        const double zero = en->out[i];
+        b[j] = zero == share || (stay && zero < share) ? 0.0 : en->kept[j] + share * en->step[i];
+    }
+}
+
+/* The step to the minimiser on the support, if it turns no sign. Else the better of: all of it, but
+ * to zero where a sign would turn (drops many features at once, but may go uphill); to the least f
+ * on the way (always downhill, but may drop one feature only). */
+static rlar_status newton(rlar_ctx *ctx, rlar_enet *en, const double *g, double *b) {
+    double fall = 0.0, gain;
+    measure(en, g);
+    const int64_t count = find_support(en, b);
+    if (count == 0)
+        return RLAR_OK;
+    const double before = value_of(en, g, b);
+    memcpy(en->kept, b, (size_t)en->d * sizeof *b);
+    for (int64_t i = 0; i < count; i++)
+        en->step[i] = slope(en, b, en->support[i]);
+    RLAR_TRY(solve_support(ctx, en, count));
+    for (int64_t i = 0; i < count; i++)
+        fall += en->step[i] * slope(en, b, en->support[i]);
+    const bool kinks = find_crossings(en, b, count) > 0;
+    take_step(en, count, 1.0, kinks, b);
+    refresh(en, g, b);
+    if (!kinks)
+        return RLAR_OK;
+    const double share = line_minimum(en, count, fall, &gain);
+    if (!(value_of(en, g, b) <= before - gain)) {
+        take_step(en, count, share, false, b);
+        refresh(en, g, b);
+    }
+    return RLAR_OK;
+}
+
+/* What is below the rounding of g is zero. */
+static void drop_dust(const rlar_enet *en, double largest, double *b) {
+    for (int64_t j = 0; j < en->d; j++)
+        if (fabs(b[j]) * (en->diag[j] + en->gamma) <= DUST * largest)
+            b[j] = 0.0;
+}
+
+rlar_status rlar__enet_solve(rlar_ctx *ctx, rlar_enet *en, const double *g, double *b,
+                             rlar_enet_result *result) {
+    double largest = 0.0;
+    *result = (rlar_enet_result){0};
+    for (int64_t j = 0; j < en->d; j++)
+        largest = fmax(largest, fabs(g[j]));
+    refresh(en, g, b);
+    for (;;) {
+        RLAR_TRY(newton(ctx, en, g, b));
+        result->solved = breach(en, b) <= BREACH * largest;
+        if (result->solved || result->sweeps >= MAX_SWEEPS)
+            break;
+        result->sweeps += sweep(en, g, b);
+        RLAR_TRY(rlar__poll(ctx));
+    }
+    result->value = value_of(en, g, b);
+    drop_dust(en, largest, b);
+    return RLAR_OK;
+}

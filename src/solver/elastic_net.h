@@ -1,0 +1,52 @@
+/* elastic_net.h - least squares with an l1 and an l2 penalty. */
+#ifndef RLAR_ELASTIC_NET_H
+#define RLAR_ELASTIC_NET_H
+
+#include "core/core.h"
+#include "linalg/linalg.h"
+
+/* minimise over b   f(b) = b^T G b - 2 g^T b + gamma b^T b + lambda ||b||_1,   G = X^T X / n
+ * for many g with one X. gamma > 0, lambda >= 0. A feature with G_jj = 0 gets b_j = 0. */
+typedef struct rlar_enet {
+    int64_t n, d;
+    double gamma, lambda;
+    bool covariance;    /* keep G b up to date, by columns of G; else X b, by columns of X */
+    const double *x;    /* n x d, a feature is contiguous; not used with covariance */
+    const double *gram; /* d x d, both triangles; with covariance */
+    /* Buffers. */
+    double *diag; /* d: G_jj */
+    double *left; /* d: g - G b */
+    double *u;    /* n: X b, without covariance */
+    double *kept; /* d: b before a step */
+    double *step; /* d: right-hand side and solution on the support */
+    double *full, *out;
+    int64_t *support; /* d: features with b_j != 0, then the others */
+    double *xs;       /* n x d: columns of X, without covariance */
+    double *inverse;  /* (G + gamma I)^-1; without covariance (X X^T + n gamma I)^-1 X, n x d */
+    double *system, *pivots;
+    rlar_partials partials; /* for sums over samples or features */
+    int ridged;             /* factorisations that needed extra regularisation */
+} rlar_enet;
+
+/* What a solve found out. */
+typedef struct rlar_enet_result {
+    double value;   /* f(b) */
+    int64_t sweeps; /* over all features or over the support */
+    bool solved;    /* the optimality conditions hold to 1e-10 max |g| */
+} rlar_enet_result;
+
+/* Uses n, d and covariance. */
+void rlar__enet_carve(rlar_workspace *ws, const rlar_ctx *ctx, rlar_enet *en);
+/* Once everything above the buffers but lambda is set: G_jj, and the factor for rlar__enet_ridge.
+ */
+rlar_status rlar__enet_prepare(rlar_ctx *ctx, rlar_enet *en);
+/* b = (G + gamma I)^-1 g, the solution for lambda = 0. */
+void rlar__enet_ridge(rlar_enet *en, const double *g, double *b);
+/* From the given b (zero is a good start for few features, rlar__enet_ridge for many) to the
+ * minimiser. */
+rlar_status rlar__enet_solve(rlar_ctx *ctx, rlar_enet *en, const double *g, double *b,
+                             rlar_enet_result *result);
+/* f(b) at any b. */
+double rlar__enet_value(rlar_enet *en, const double *g, const double *b);
+
+#endif

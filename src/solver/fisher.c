@@ -1,0 +1,263 @@
+/* fisher.c - Fisher's directions, two ways.
+ *
+ *   reduced    Xc = V diag(s) U^T, S_t = V diag(s^2) V^T. In whitened coordinates S_t is the
+ *              identity and S_b = H H^T, H = diag(1/s) V^T H_b (r x c). Its thin SVD H = Q diag(g)
+ *              A^T gives mu = g^2 and W = V diag(1/s) Q.
+ *   cholesky   with Y = S_t^-1 H_b (d x c), the c x c matrix H_b^T Y = A diag(mu) A^T has the same
+ *              mu, and W = Y A diag(1/sqrt(mu)). Only for n > d and S_t far from singular.
+ *
+ * A ridge is added to s^2, and to the diagonal of S_t. */
+#include "solver/fisher.h"
+
+#include "linalg/linalg.h"
+#include "solver/reduce.h"
+#include "solver/scatter.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Below, a direction is noise: the class means do not differ along it. */
+static const double LEAST_ROOT = 1e-3;
+/* Largest condition of S_t (scaled to unit diagonal) for Cholesky: leaves 7 digits of W at worst.
+ * Larger spread of the diagonal itself could hide what the rank rule of the reduction leaves out.
+ */
+static const double LARGEST_CONDITION = 1e9, SMALLEST_DIAGONAL = 1e-12;
+enum { CONDITION_STEPS = 6 };
+
+void rlar__fisher_free(rlar_fisher *fisher) {
+    rlar__free(fisher->mu);
+    rlar__free(fisher->w);
+    rlar__free(fisher->mean);
+    *fisher = (rlar_fisher){0};
+}
+
+static int64_t min64(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+/* mu from its roots, and the room for W. */
+static rlar_status take(rlar_ctx *ctx, const rlar_fisher_problem *p, int64_t found,
+                        const double *roots, rlar_fisher *out) {
+    const int64_t most = min64(found, p->c - 1);
+    while (out->q < most && roots[out->q] > LEAST_ROOT)
+        out->q++;
+    if (out->q == 0)
+        return rlar__fail(ctx, RLAR_E_DATA,
+                          "the means of the %lld classes do not differ: nothing to discriminate "
+                          "by; check the labels and the scaling, or lower ridge = %g",
+                          (long long)p->c, p->ridge);
+    RLAR_TRY(rlar__alloc(ctx, out->q, sizeof *out->mu, "the directions", &out->mu));
+    RLAR_TRY(rlar__alloc(ctx, out->q, (size_t)p->d * sizeof *out->w, "the directions", &out->w));
+    for (int64_t k = 0; k < out->q; k++)
+        out->mu[k] = fmin(roots[k] * roots[k], 1.0);
+    return RLAR_OK;
+}
+
+/* ---- By reduction ---- */
+
+/* From H = Q diag(g) A^T to W; q_whole is Q (rank x k). */
+static rlar_status take_back(rlar_ctx *ctx, const rlar_fisher_problem *p,
+                             const rlar_reduced *reduced, int64_t rank, int64_t k, const double *g,
+                             double *q_whole, rlar_fisher *out) {
+    RLAR_TRY(take(ctx, p, k, g, out));
+    for (int64_t j = 0; j < out->q; j++)
+        for (int64_t i = 0; i < rank; i++)
+            q_whole[j * rank + i] /= sqrt(reduced->s[i] * reduced->s[i] + p->ridge);
+    RLAR_TRY(rlar__multiply(ctx, p->d, out->q, rank, reduced->v, q_whole, out->w));
+    RLAR_TRY(rlar__alloc(ctx, p->d, sizeof *out->mean, "the mean", &out->mean));
+    memcpy(out->mean, reduced->mean, (size_t)p->d * sizeof *out->mean);
+    return RLAR_OK;
+}
+
+rlar_status rlar__fisher_reduced(rlar_ctx *ctx, const rlar_fisher_problem *p, rlar_fisher *out) {
+    rlar_reduced reduced;
+    double *h = NULL, *q = NULL, *g = NULL, *at = NULL;
+    *out = (rlar_fisher){0};
+    RLAR_TRY(rlar__reduce(ctx, p->x, p->d, p->n, &reduced));
+    const int64_t rank = p->keep > 0 ? min64(p->keep, reduced.r) : reduced.r;
+    const int64_t k = min64(rank, p->c);
+    rlar_status status = rlar__alloc(ctx, p->c, (size_t)rank * sizeof *h, "the class means", &h);
+    if (status >= 0)
+        status = rlar__alloc(ctx, k, (size_t)rank * sizeof *q, "the directions", &q);
+    if (status >= 0)
+        status = rlar__alloc(ctx, k, sizeof *g, "the directions", &g);
+    if (status >= 0)
+        status = rlar__alloc(ctx, p->c, (size_t)k * sizeof *at, "the directions", &at);
+    if (status >= 0) {
+        rlar__between_white(&reduced, rank, p->ridge, p->c, p->first, h);
+        status = rlar__svd_thin(ctx, rank, p->c, h, q, g, at);
+    }
+    if (status >= 0)
+        status = take_back(ctx, p, &reduced, rank, k, g, q, out);
+    rlar__free(h);
+    rlar__free(q);
+    rlar__free(g);
+    rlar__free(at);
+    rlar__reduce_free(&reduced);
+    if (status < 0)
+        rlar__fisher_free(out);
+    return status;
+}
+
+/* ---- By Cholesky ---- */
+
+typedef struct spd {
+    double *xc;       /* d x n */
+    double *s, *diag; /* d x d: S_t + ridge I scaled to unit diagonal, then its factor; d */
+    double *scale;    /* d: 1 / sqrt of the diagonal */
+    double *probe;    /* d x 2 */
+    double *h, *y;    /* d x c: H_b, scaled; S_t^-1 H_b, then the directions */
+    double *k, *a;    /* c x c: H_b^T Y and its eigenvectors */
+    double *root;     /* c: its eigenvalues, then their roots */
+} spd;
+
+static void spd_free(spd *t) {
+    rlar__free(t->xc);
+    rlar__free(t->s);
+    rlar__free(t->diag);
+    rlar__free(t->scale);
+    rlar__free(t->probe);
+    rlar__free(t->h);
+    rlar__free(t->y);
+    rlar__free(t->k);
+    rlar__free(t->a);
+    rlar__free(t->root);
+}
+
+static rlar_status spd_take(rlar_ctx *ctx, const rlar_fisher_problem *p, spd *t) {
+    const size_t column = (size_t)p->d * sizeof(double), small = (size_t)p->c * sizeof(double);
+    RLAR_TRY(rlar__alloc(ctx, p->n, column, "the centred samples", &t->xc));
+    RLAR_TRY(rlar__alloc(ctx, p->d, column, "the total scatter", &t->s));
+    RLAR_TRY(rlar__alloc(ctx, p->d, sizeof(double), "the total scatter", &t->diag));
+    RLAR_TRY(rlar__alloc(ctx, p->d, sizeof(double), "the total scatter", &t->scale));
+    RLAR_TRY(rlar__alloc(ctx, 2, column, "the total scatter", &t->probe));
+    RLAR_TRY(rlar__alloc(ctx, p->c, column, "the class means", &t->h));
+    RLAR_TRY(rlar__alloc(ctx, p->c, column, "the class means", &t->y));
+    RLAR_TRY(rlar__alloc(ctx, p->c, small, "the directions", &t->k));
+    RLAR_TRY(rlar__alloc(ctx, p->c, small, "the directions", &t->a));
+    return rlar__alloc(ctx, p->c, sizeof(double), "the directions", &t->root);
+}
+
+/* Unit diagonal: then neither units nor the condition depend on how features are scaled. */
+static bool scale_to_unit(int64_t d, double ridge, double *s, double *scale) {
+    double largest = 0.0;
+    for (int64_t i = 0; i < d; i++) {
+        s[i * d + i] += ridge;
+        largest = fmax(largest, s[i * d + i]);
+    }
+    for (int64_t i = 0; i < d; i++) {
+        if (!(s[i * d + i] > SMALLEST_DIAGONAL * largest))
+            return false;
+        scale[i] = 1.0 / sqrt(s[i * d + i]);
+    }
+    for (int64_t j = 0; j < d; j++)
+        for (int64_t i = j; i < d; i++)
+            s[j * d + i] *= scale[i] * scale[j];
+    return true;
+}
+
+/* Upper bound of the condition, in essence: the trace d, times ||S^-1|| by inverse iteration from
+ * the direction of the smallest pivot and from one of mixed signs. */
+static rlar_status condition(rlar_ctx *ctx, int64_t d, const double *l, double *probe,
+                             double *out) {
+    int64_t weakest = 0;
+    rlar_rng rng = rlar__rng_seed(&(uint64_t){1}, 1);
+    for (int64_t i = 0; i < d; i++) {
+        probe[i] = 0.0;
+        probe[d + i] = rlar__rng_next(&rng) >> 63 ? 1.0 : -1.0;
+        if (l[i * d + i] < l[weakest * d + weakest])
+            weakest = i;
+    }
+    probe[weakest] = 1.0;
+    rlar__unit_columns(d, 2, probe);
+    for (int step = 0; step < CONDITION_STEPS; step++) {
+        RLAR_TRY(rlar__chol_solve(ctx, d, 2, l, probe));
+        *out = (double)d * fmax(rlar__norm(d, probe), rlar__norm(d, probe + d));
+        rlar__unit_columns(d, 2, probe);
+    }
+    return RLAR_OK;
+}
+
+static rlar_status factor(rlar_ctx *ctx, const rlar_fisher_problem *p, spd *t, bool *trusted) {
+    double worst = 0.0;
+    int ridged = 0;
+    RLAR_TRY(rlar__scatter(ctx, p->d, p->n, t->xc, t->s));
+    *trusted = scale_to_unit(p->d, p->ridge, t->s, t->scale);
+    if (!*trusted)
+        return RLAR_OK;
+    RLAR_TRY(rlar__chol_factor(ctx, p->d, t->s, t->diag, &ridged));
+    RLAR_TRY(condition(ctx, p->d, t->s, t->probe, &worst));
+    *trusted = ridged == 0 && worst < LARGEST_CONDITION;
+    return RLAR_OK;
+}
+
+static void scale_rows(int64_t d, int64_t columns, const double *scale, double *a) {
+    for (int64_t j = 0; j < columns; j++)
+        for (int64_t i = 0; i < d; i++)
+            a[j * d + i] *= scale[i];
+}
+
+/* The eigenproblem of size c, and back. */
+static rlar_status directions(rlar_ctx *ctx, const rlar_fisher_problem *p, spd *t,
+                              rlar_fisher *out) {
+    const int64_t d = p->d, c = p->c;
+    rlar__between_factor(d, c, p->first, t->xc, t->h);
+    scale_rows(d, c, t->scale, t->h);
+    memcpy(t->y, t->h, (size_t)(d * c) * sizeof *t->y);
+    RLAR_TRY(rlar__chol_solve(ctx, d, c, t->s, t->y));
+    RLAR_TRY(rlar__project(ctx, c, c, d, t->h, t->y, t->k));
+    RLAR_TRY(rlar__eig_top(ctx, c, t->k, c, t->root, t->a));
+    for (int64_t j = 0; j < c; j++)
+        t->root[j] = sqrt(fmax(t->root[j], 0.0));
+    RLAR_TRY(take(ctx, p, min64(c, d), t->root, out));
+    for (int64_t j = 0; j < out->q; j++)
+        for (int64_t i = 0; i < c; i++)
+            t->a[j * c + i] /= t->root[j];
+    RLAR_TRY(rlar__multiply(ctx, d, out->q, c, t->y, t->a, out->w));
+    scale_rows(d, out->q, t->scale, out->w);
+    return RLAR_OK;
+}
+
+rlar_status rlar__fisher_cholesky(rlar_ctx *ctx, const rlar_fisher_problem *p, bool *trusted,
+                                  rlar_fisher *out) {
+    spd t = {0};
+    *out = (rlar_fisher){0};
+    *trusted = false;
+    if (p->n < p->d + 2 || p->keep > 0) /* S_t is singular, or the principal directions are asked */
+        return RLAR_OK;
+    rlar_status status = rlar__alloc(ctx, p->d, sizeof *out->mean, "the mean", &out->mean);
+    if (status >= 0)
+        status = spd_take(ctx, p, &t);
+    if (status >= 0) {
+        rlar__centre(p->x, p->d, p->n, out->mean, t.xc);
+        status = factor(ctx, p, &t, trusted);
+    }
+    if (status >= 0 && *trusted)
+        status = directions(ctx, p, &t, out);
+    if (status < 0 || !*trusted)
+        rlar__fisher_free(out);
+    spd_free(&t);
+    return status;
+}
+
+/* ---- Either ---- */
+
+rlar_status rlar__fisher(rlar_ctx *ctx, const rlar_fisher_problem *p, rlar_fisher *out) {
+    bool trusted;
+    RLAR_TRY(rlar__fisher_cholesky(ctx, p, &trusted, out));
+    return trusted ? RLAR_OK : rlar__fisher_reduced(ctx, p, out);
+}
+
+int64_t rlar__fisher_bytes(const rlar_fisher_problem *p) {
+    const double d = (double)p->d, c = (double)p->c, r = fmin(d, (double)p->n);
+    /* The way by reduction is the larger one, and cannot be excluded. */
+    const double after = 8.0 * (r * (d + (double)p->n) + 3.0 * r * c + c * c);
+    return (int64_t)fmax((double)rlar__reduce_bytes(p->d, p->n), after);
+}
+
+double rlar__fisher_flops(const rlar_fisher_problem *p) {
+    const double n = (double)p->n, d = (double)p->d, c = (double)p->c;
+    if (p->n < p->d + 2 || p->keep > 0)
+        return rlar__reduce_flops(p->d, p->n) + 8.0 * fmin(d, n) * c * c + 2.0 * d * fmin(d, n) * c;
+    return n * d * d + d * d * d / 3.0 + 2.0 * d * d * c + 4.0 * d * c * c;
+}

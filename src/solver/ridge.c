@@ -1,0 +1,130 @@
+/* ridge.c - ridge regression with a free offset, by centring.
+ *
+ *   Xc = X - mean 1^T,  Tc = T - tau 1^T,  b = tau - W^T mean
+ *   primal (d <= n)   W = (Xc Xc^T + lambda I)^-1 Xc Tc^T
+ *   dual   (n < d)    A = (K + lambda I)^-1 Tc^T,  K = Xc^T Xc,  W = Xc A
+ *
+ * The factor costs n d^2 + d^3/3 or n^2 d + n^3/3, then each solve 2 d^2 p + 4 n d p or 2 n^2 p.
+ * In the dual the outputs cost nothing: Xc^T W = K A = Tc^T - lambda A. The error of that
+ * difference is of the size of the rounding in Tc, as is the error of the solve. */
+#include "solver/ridge.h"
+
+#include <string.h>
+
+#include "solver/reduce.h"
+
+void rlar__ridge_carve(rlar_workspace *ws, const rlar_ctx *ctx, int64_t n, int64_t d, int64_t p,
+                       bool dual, rlar_ridge *out) {
+    const int64_t side = dual ? n : d;
+    size_t row = 0, column = 0, targets = 0;
+    if (!rlar__size_mul((size_t)side, sizeof(double), &row) ||
+        !rlar__size_mul((size_t)d, sizeof(double), &column) ||
+        !rlar__size_mul((size_t)p, sizeof(double), &targets))
+        ws->overflow = true;
+    out->n = n;
+    out->d = d;
+    out->p = p;
+    out->dual = dual;
+    out->mean = rlar__carve(ws, d, sizeof(double));
+    out->xc = rlar__carve(ws, n, column);
+    out->m = rlar__carve(ws, side, row);
+    out->diag = rlar__carve(ws, side, sizeof(double));
+    out->tau = rlar__carve(ws, p, sizeof(double));
+    out->tc = rlar__carve(ws, n, targets);
+    out->solution = rlar__carve(ws, side, targets);
+    rlar__partials_carve(ws, ctx, n, &out->partials);
+}
+
+double rlar__ridge_factor_flops(int64_t n, int64_t d, bool dual) {
+    const double small = (double)(dual ? n : d), large = (double)(dual ? d : n);
+    return small * small * (large + small / 3.0);
+}
+
+double rlar__ridge_solve_flops(int64_t n, int64_t d, int64_t p, bool dual) {
+    const double small = (double)(dual ? n : d);
+    return 2.0 * small * small * (double)p + (dual ? 0.0 : 4.0 * (double)n * small * (double)p);
+}
+
+rlar_status rlar__ridge_factor(rlar_ctx *ctx, rlar_ridge *ridge, const double *x, double lambda,
+                               int *ridged) {
+    const int64_t n = ridge->n, d = ridge->d, side = ridge->dual ? n : d;
+    rlar__centre(x, d, n, ridge->mean, ridge->xc);
+    memset(ridge->m, 0, (size_t)(side * side) * sizeof *ridge->m);
+    RLAR_TRY(ridge->dual
+                 ? rlar__gram_inner(ctx, n, d, ridge->xc, ridge->xc, ridge->m)
+                 : rlar__gram_outer(ctx, &ridge->partials, d, n, ridge->xc, ridge->xc, ridge->m));
+    for (int64_t i = 0; i < side; i++)
+        ridge->m[i * side + i] += lambda;
+    int retries = 0;
+    RLAR_TRY(rlar__chol_factor(ctx, side, ridge->m, ridge->diag, &retries));
+    *ridged += retries;
+    /* The first pivot is the first diagonal entry with what a retry has added. */
+    const double added = ridge->m[0] * ridge->m[0] - ridge->diag[0];
+    ridge->lambda = retries > 0 ? lambda + added : lambda;
+    return RLAR_OK;
+}
+
+static void centre_targets(rlar_ridge *ridge, const double *t) {
+    const int64_t n = ridge->n, p = ridge->p;
+    memset(ridge->tau, 0, (size_t)p * sizeof *ridge->tau);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t r = 0; r < p; r++)
+            ridge->tau[r] += t[i * p + r];
+    for (int64_t r = 0; r < p; r++)
+        ridge->tau[r] /= (double)n;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t r = 0; r < p; r++)
+            ridge->tc[i * p + r] = t[i * p + r] - ridge->tau[r];
+}
+
+static rlar_status solve_primal(rlar_ctx *ctx, rlar_ridge *ridge, double *y) {
+    const int64_t n = ridge->n, d = ridge->d, p = ridge->p;
+    RLAR_TRY(rlar__moments(ctx, &ridge->partials, d, p, n, ridge->xc, ridge->tc, ridge->solution));
+    RLAR_TRY(rlar__chol_solve(ctx, d, p, ridge->m, ridge->solution));
+    RLAR_TRY(rlar__project(ctx, p, n, d, ridge->solution, ridge->xc, y));
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t r = 0; r < p; r++)
+            y[i * p + r] += ridge->tau[r];
+    return RLAR_OK;
+}
+
+static rlar_status solve_dual(rlar_ctx *ctx, rlar_ridge *ridge, const double *t, double *y) {
+    const int64_t n = ridge->n, p = ridge->p;
+    double *a = ridge->solution;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t r = 0; r < p; r++)
+            a[r * n + i] = ridge->tc[i * p + r];
+    RLAR_TRY(rlar__chol_solve(ctx, n, p, ridge->m, a));
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t r = 0; r < p; r++)
+            y[i * p + r] = t[i * p + r] - ridge->lambda * a[r * n + i];
+    return RLAR_OK;
+}
+
+rlar_status rlar__ridge_solve(rlar_ctx *ctx, rlar_ridge *ridge, const double *t, double *y) {
+    centre_targets(ridge, t);
+    return ridge->dual ? solve_dual(ctx, ridge, t, y) : solve_primal(ctx, ridge, y);
+}
+
+rlar_status rlar__ridge_map(rlar_ctx *ctx, const rlar_ridge *ridge, double *w, double *b) {
+    const int64_t n = ridge->n, d = ridge->d, p = ridge->p;
+    if (ridge->dual)
+        RLAR_TRY(rlar__multiply(ctx, d, p, n, ridge->xc, ridge->solution, w));
+    else
+        memcpy(w, ridge->solution, (size_t)(d * p) * sizeof *w);
+    for (int64_t r = 0; r < p; r++)
+        b[r] = ridge->tau[r] - rlar__dot(d, w + r * d, ridge->mean);
+    return RLAR_OK;
+}
+
+/* Dual: ||Xc A||^2 = tr(A^T K A), and K A is what the outputs are without tau. */
+double rlar__ridge_penalty(const rlar_ridge *ridge, const double *y) {
+    const int64_t n = ridge->n, p = ridge->p;
+    if (!ridge->dual)
+        return rlar__dot(ridge->d * p, ridge->solution, ridge->solution);
+    double sum = 0.0;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t r = 0; r < p; r++)
+            sum += ridge->solution[r * n + i] * (y[i * p + r] - ridge->tau[r]);
+    return sum > 0.0 ? sum : 0.0;
+}

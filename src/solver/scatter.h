@@ -1,0 +1,38 @@
+/* scatter.h - class means, scatter matrices and the eigenproblem on them, for samples grouped by
+ * class: class i is the columns first[i] .. first[i+1]-1 of z (r x n). Usually z comes from
+ * rlar__reduce, where S_t = diag(s^2). Matrices are lower triangles; a factor F stands for F F^T.
+ */
+#ifndef RLAR_SCATTER_H
+#define RLAR_SCATTER_H
+
+#include "core/core.h"
+#include "solver/reduce.h"
+
+/* means (r x c): column i is the mean m_i of class i. */
+void rlar__class_means(int64_t r, int64_t c, const int64_t *first, const double *z, double *means);
+
+/* h (r x c): column i is sqrt(n_i) (m_i - m), so that S_b = H H^T. */
+void rlar__between_factor(int64_t r, int64_t c, const int64_t *first, const double *z, double *h);
+/* h (r x n): column j is z_j - m_i for sample j of class i, so that S_w = H H^T. h may be z. */
+rlar_status rlar__within_factor(rlar_ctx *ctx, int64_t r, int64_t c, const int64_t *first,
+                                const double *z, double *h);
+/* Both for directions instead of differences (ALDE): column j of `within` is
+ * (z_j - m_i) / ||z_j - m_i|| / sqrt(n), column i of `between` is sqrt(n_i / n) (m_i - m) / ||m_i -
+ * m||, so that both scatters have trace 1. A difference of at most 1e-12 max_j ||z_j - m|| has no
+ * direction: it gives a zero column and is not counted in its n. `within` may be z. */
+rlar_status rlar__direction_factors(rlar_ctx *ctx, int64_t r, int64_t c, const int64_t *first,
+                                    const double *z, double *within, double *between);
+/* H_b in the whitened coordinates of the first `rank` directions of a reduction (rank x c): column
+ * i is sqrt(n_i) diag(1 / sqrt(s^2 + ridge)) m_i. There S_t + ridge I is the identity. */
+void rlar__between_white(const rlar_reduced *reduced, int64_t rank, double ridge, int64_t c,
+                         const int64_t *first, double *h);
+
+/* S = F F^T (lower triangle, r x r) of a factor F with k columns. Costs k r^2. */
+rlar_status rlar__scatter(rlar_ctx *ctx, int64_t r, int64_t k, const double *f, double *s);
+
+/* W (d x q) = V times the leading q eigenvectors of the symmetric matrix m (r x r, destroyed), and
+ * b = -W^T mean. W^T W = I. values: q eigenvalues, descending, or NULL. */
+rlar_status rlar__scatter_top(rlar_ctx *ctx, const rlar_reduced *reduced, double *m, int64_t q,
+                              double *values, double *w, double *b);
+
+#endif

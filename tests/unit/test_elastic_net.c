@@ -1,0 +1,260 @@
+/* test_elastic_net.c - the elastic net: its optimality conditions by explicit products, the closed
+ * form for lambda = 0, covariance against residual mode, warm against cold starts. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "close.h"
+#include "samples.h"
+#include "solver/elastic_net.h"
+
+typedef struct shape {
+    int64_t n, d;
+    double gamma;
+    double alike; /* share of a common part in all features: the correlation */
+} shape;
+
+/* n >> d, n about d, n << d, one feature, one sample, correlated features with a small ridge, more
+ * than one tile of 128. The last feature is constant where there are more than four. */
+static const shape shapes[] = {
+    {60, 5, 1e-3, 0.0},   {30, 30, 1e-2, 0.5},   {20, 90, 1e-3, 0.5},
+    {25, 1, 1e-1, 0.0},   {1, 8, 1e-2, 0.0},     {40, 70, 1e-5, 0.95},
+    {80, 60, 1e-5, 0.95}, {150, 170, 1e-4, 0.8}, {170, 150, 1e-4, 0.8},
+};
+enum { SHAPES = sizeof shapes / sizeof shapes[0] };
+static const double taus[] = {0.0, 1e-3, 0.03, 0.3, 0.9, 1.0};
+enum { TAUS = sizeof taus / sizeof taus[0] };
+
+typedef struct problem {
+    rlar_ctx *ctx;
+    rlar_workspace ws;
+    rlar_enet en;
+    double *x, *gram, *g;
+    double largest; /* max |g| */
+} problem;
+
+static void make_samples(problem *q, const shape *s, uint64_t seed) {
+    rlar_rng rng = seeded(seed);
+    q->x = random_numbers(&rng, s->n * s->d);
+    double *common = random_numbers(&rng, s->n), *y = random_numbers(&rng, s->n);
+    for (int64_t j = 0; j < s->d; j++)
+        for (int64_t i = 0; i < s->n; i++) {
+            double *at = q->x + j * s->n + i;
+            *at = s->d > 4 && j == s->d - 1 ? 0.0 : s->alike * common[i] + (1.0 - s->alike) * *at;
+        }
+    q->gram = zeros(s->d * s->d);
+    q->g = zeros(s->d);
+    for (int64_t j = 0; j < s->d; j++) {
+        q->g[j] = rlar__dot(s->n, q->x + j * s->n, y) / (double)s->n;
+        q->largest = fmax(q->largest, fabs(q->g[j]));
+        for (int64_t i = 0; i < s->d; i++)
+            q->gram[j * s->d + i] =
+                rlar__dot(s->n, q->x + j * s->n, q->x + i * s->n) / (double)s->n;
+    }
+    free(common);
+    free(y);
+}
+
+static void problem_open(problem *q, const shape *s, bool covariance, int threads) {
+    *q = (problem){.ctx = context(threads)};
+    assert_int_equal(rlar__blas_open(q->ctx, 0), RLAR_OK);
+    make_samples(q, s, 5);
+    q->en = (rlar_enet){.n = s->n, .d = s->d, .gamma = s->gamma, .covariance = covariance};
+    if (covariance)
+        q->en.gram = q->gram;
+    else
+        q->en.x = q->x;
+    rlar__enet_carve(&q->ws, q->ctx, &q->en);
+    assert_int_equal(rlar__workspace_take(q->ctx, &q->ws, "test"), RLAR_OK);
+    rlar__enet_carve(&q->ws, q->ctx, &q->en);
+    assert_int_equal(rlar__enet_prepare(q->ctx, &q->en), RLAR_OK);
+}
+
+static void problem_close(problem *q) {
+    rlar__workspace_free(&q->ws);
+    free(q->x);
+    free(q->gram);
+    free(q->g);
+    rlar_ctx_free(q->ctx);
+}
+
+/* lambda as a share of the value from which on b = 0 is the solution. */
+static void set_tau(problem *q, double tau) {
+    q->en.lambda = 2.0 * tau * q->largest;
+}
+
+static rlar_enet_result solve(problem *q, double *b) {
+    rlar_enet_result result;
+    assert_int_equal(rlar__enet_solve(q->ctx, &q->en, q->g, b, &result), RLAR_OK);
+    assert_true(result.solved);
+    assert_int_equal(q->en.ridged, 0);
+    return result;
+}
+
+/* (g - G b)_j */
+static double left(const problem *q, const double *b, int64_t j) {
+    return q->g[j] - rlar__dot(q->en.d, q->gram + j * q->en.d, b);
+}
+
+static double objective(const problem *q, const double *b) {
+    double sum = 0.0;
+    for (int64_t j = 0; j < q->en.d; j++)
+        sum += b[j] * (q->en.gamma * b[j] - q->g[j] - left(q, b, j)) + q->en.lambda * fabs(b[j]);
+    return sum;
+}
+
+/* h_j = 2 (g - G b)_j - 2 gamma b_j is lambda sign(b_j), or at most lambda where b_j = 0. */
+static void check_conditions(const problem *q, const double *b) {
+    const double lambda = q->en.lambda, slack = 4e-10 * q->largest;
+    for (int64_t j = 0; j < q->en.d; j++) {
+        const double h = 2.0 * left(q, b, j) - 2.0 * q->en.gamma * b[j];
+        if (b[j] != 0.0)
+            assert_close(h, copysign(lambda, b[j]), slack);
+        else
+            assert_true(fabs(h) <= lambda + slack);
+    }
+}
+
+static void optimality_conditions(void **unused) {
+    (void)unused;
+    for (int i = 0; i < SHAPES; i++)
+        for (int covariance = 0; covariance < 2; covariance++) {
+            problem q;
+            problem_open(&q, &shapes[i], covariance, 2);
+            double *b = zeros(q.en.d);
+            for (int k = 0; k < TAUS; k++) {
+                set_tau(&q, taus[k]);
+                memset(b, 0, (size_t)q.en.d * sizeof *b);
+                const rlar_enet_result result = solve(&q, b);
+                check_conditions(&q, b);
+                assert_close(result.value, objective(&q, b), 1e-12 * (1.0 + fabs(result.value)));
+                assert_true(result.value <= 0.0);
+                if (q.en.d > 4)
+                    assert_true(b[q.en.d - 1] == 0.0);
+            }
+            free(b);
+            problem_close(&q);
+        }
+}
+
+/* Exactly zero at tau = 1, not zero just below. */
+static void vanishes_at_lambda_max(void **unused) {
+    (void)unused;
+    for (int i = 0; i < SHAPES; i++) {
+        problem q;
+        problem_open(&q, &shapes[i], false, 1);
+        double *b = zeros(q.en.d);
+        set_tau(&q, 1.0);
+        solve(&q, b);
+        assert_true(rlar__norm(q.en.d, b) == 0.0);
+        set_tau(&q, 0.999);
+        solve(&q, b);
+        assert_true(rlar__norm(q.en.d, b) > 0.0);
+        free(b);
+        problem_close(&q);
+    }
+}
+
+static void check_same(int64_t d, const double *a, const double *b, double tolerance) {
+    double largest = 1e-5;
+    for (int64_t j = 0; j < d; j++)
+        largest = fmax(largest, fabs(a[j]));
+    for (int64_t j = 0; j < d; j++)
+        assert_close(a[j], b[j], tolerance * largest);
+}
+
+/* Condition numbers run up to 1e6: 1e-10 is what double can promise there. */
+static void modes_agree(void **unused) {
+    (void)unused;
+    for (int i = 0; i < SHAPES; i++)
+        for (int k = 0; k < TAUS; k++) {
+            double *b[2];
+            for (int covariance = 0; covariance < 2; covariance++) {
+                problem q;
+                problem_open(&q, &shapes[i], covariance, 1);
+                set_tau(&q, taus[k]);
+                b[covariance] = zeros(q.en.d);
+                solve(&q, b[covariance]);
+                problem_close(&q);
+            }
+            check_same(shapes[i].d, b[0], b[1], 1e-10);
+            free(b[0]);
+            free(b[1]);
+        }
+}
+
+/* (G + gamma I) b = g. */
+static void ridge_closed_form(void **unused) {
+    (void)unused;
+    for (int i = 0; i < SHAPES; i++)
+        for (int covariance = 0; covariance < 2; covariance++) {
+            problem q;
+            problem_open(&q, &shapes[i], covariance, 1);
+            double *b = zeros(q.en.d), *cold = zeros(q.en.d);
+            rlar__enet_ridge(&q.en, q.g, b);
+            for (int64_t j = 0; j < q.en.d; j++)
+                assert_close(left(&q, b, j), q.en.gamma * b[j], 1e-7 * q.largest);
+            solve(&q, cold); /* lambda is 0 */
+            check_same(q.en.d, cold, b, 1e-7);
+            free(b);
+            free(cold);
+            problem_close(&q);
+        }
+}
+
+/* From the solution for another lambda, or for lambda = 0, as from zero; and never uphill. */
+static void warm_is_cold(void **unused) {
+    (void)unused;
+    for (int i = 0; i < SHAPES; i++)
+        for (int k = 1; k < TAUS; k++) {
+            problem q;
+            problem_open(&q, &shapes[i], shapes[i].d <= shapes[i].n, 1);
+            double *cold = zeros(q.en.d), *warm = zeros(q.en.d), *ridge = zeros(q.en.d);
+            set_tau(&q, taus[TAUS - k]);
+            solve(&q, warm);
+            set_tau(&q, taus[k]);
+            solve(&q, cold);
+            const double before = rlar__enet_value(&q.en, q.g, warm);
+            assert_close(before, objective(&q, warm), 1e-12 * (1.0 + fabs(before)));
+            assert_true(solve(&q, warm).value <= before + 1e-15);
+            rlar__enet_ridge(&q.en, q.g, ridge);
+            solve(&q, ridge);
+            check_same(q.en.d, cold, warm, 1e-10);
+            check_same(q.en.d, cold, ridge, 1e-10);
+            free(cold);
+            free(warm);
+            free(ridge);
+            problem_close(&q);
+        }
+}
+
+static void same_bits_for_any_threads(void **unused) {
+    (void)unused;
+    for (int i = SHAPES - 2; i < SHAPES; i++) {
+        double *b[2];
+        for (int k = 0; k < 2; k++) {
+            problem q;
+            problem_open(&q, &shapes[i], i == SHAPES - 1, k == 0 ? 1 : 3);
+            set_tau(&q, 1e-3);
+            b[k] = zeros(q.en.d);
+            solve(&q, b[k]);
+            problem_close(&q);
+        }
+        assert_memory_equal(b[0], b[1], (size_t)shapes[i].d * sizeof *b[0]);
+        free(b[0]);
+        free(b[1]);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(optimality_conditions), cmocka_unit_test(vanishes_at_lambda_max),
+        cmocka_unit_test(modes_agree),           cmocka_unit_test(ridge_closed_form),
+        cmocka_unit_test(warm_is_cold),          cmocka_unit_test(same_bits_for_any_threads),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
