@@ -69,7 +69,8 @@ static void state_init(state *st, const rlar_train *train, const rlar_params *pa
                   .iters = rlar__param_int(params, "iters")};
 }
 
-static void state_carve(rlar_workspace *ws, const rlar_ctx *ctx, state *st) {
+static void state_carve(rlar_workspace *ws, const rlar_ctx *ctx, void *arg) {
+    state *st = arg;
     const int64_t n = st->n, d = st->d, c = st->c;
     st->t = rlar__carve(ws, n * c, sizeof *st->t);
     st->y = rlar__carve(ws, n * c, sizeof *st->y);
@@ -184,8 +185,10 @@ static void update_d(state *st, rlar_info *info) {
     info->eps = row_kernel.eps;
 }
 
-static rlar_status iterate(rlar_ctx *ctx, state *st, rlar_info *info) {
+static rlar_status iterate(rlar_ctx *ctx, void *arg, rlar_info *info) {
+    state *st = arg;
     const double start = rlar__now();
+    info->dual = st->wsolver.dual;
     initialise(st);
     for (int64_t t = 1; t <= st->iters; t++) {
         RLAR_TRY(update_w(ctx, st, &info->ridged));
@@ -202,27 +205,19 @@ static rlar_status iterate(rlar_ctx *ctx, state *st, rlar_info *info) {
 static rlar_status fit(rlar_ctx *ctx, const rlar_train *train, const rlar_params *params,
                        rlar_map *out, rlar_info *info) {
     state st;
-    rlar_workspace ws = {0};
     state_init(&st, train, params);
     RLAR_TRY(rlar__map_new(ctx, st.d, st.c, out));
     st.w = out->w;
     st.b = out->b;
-    state_carve(&ws, ctx, &st);
-    RLAR_TRY(rlar__workspace_take(ctx, &ws, "the workspace of the fit"));
-    state_carve(&ws, ctx, &st);
-    info->dual = st.wsolver.dual;
-    const rlar_status status = iterate(ctx, &st, info);
-    rlar__workspace_free(&ws);
-    return status < 0 ? status : rlar__ridged_verdict(ctx, info, "lambda2");
+    RLAR_TRY(rlar__run_in_workspace(ctx, state_carve, iterate, &st, info));
+    return rlar__ridged_verdict(ctx, info, "lambda2");
 }
 
 static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_params *params,
                             rlar_forecast *out) {
     state st;
-    rlar_workspace ws = {0};
     state_init(&st, sizes, params);
-    state_carve(&ws, ctx, &st);
-    RLAR_TRY(rlar__forecast_workspace(ctx, &ws, out));
+    RLAR_TRY(rlar__forecast_workspace(ctx, state_carve, &st, out));
     double pairs = 0.0;
     for (int64_t j = 0; j < st.n; j++)
         pairs += (double)others(&st, j);

@@ -40,6 +40,7 @@ static const double SMALLEST = 1e-10, TIED = 1e-8;
 
 typedef struct state {
     const rlar_train *train;
+    rlar_map *map; /* the outcome */
     rlar_reduced *reduced;
     rlar_groups groups;
     int64_t k, r;
@@ -66,7 +67,8 @@ static void state_init(state *st, const rlar_train *train, const rlar_params *pa
         st->k = 0;
 }
 
-static void state_carve(rlar_workspace *ws, const rlar_ctx *ctx, state *st) {
+static void state_carve(rlar_workspace *ws, const rlar_ctx *ctx, void *arg) {
+    state *st = arg;
     const int64_t n = st->train->n;
     size_t column = 0;
     if (!rlar__size_mul((size_t)st->r, sizeof(double), &column))
@@ -238,27 +240,24 @@ static rlar_status solve(rlar_ctx *ctx, state *st, int64_t *q, rlar_info *info) 
 
 /* ---- The method ---- */
 
+static rlar_status make_map(rlar_ctx *ctx, void *arg, rlar_info *info) {
+    state *st = arg;
+    int64_t q = 0;
+    info->dual = st->train->d > st->train->n;
+    RLAR_TRY(solve(ctx, st, &q, info));
+    RLAR_TRY(rlar__map_new(ctx, st->train->d, q, st->map));
+    return rlar__reduce_back(ctx, st->reduced, q, st->y, st->map->w, st->map->b);
+}
+
 static rlar_status fit(rlar_ctx *ctx, const rlar_train *train, const rlar_params *params,
                        rlar_map *out, rlar_info *info) {
     rlar_reduced reduced;
-    rlar_workspace ws = {0};
     state st;
-    int64_t q = 0;
     RLAR_TRY(rlar__reduce(ctx, train->x, train->d, train->n, &reduced));
     state_init(&st, train, params, reduced.r);
     st.reduced = &reduced;
-    state_carve(&ws, ctx, &st);
-    rlar_status status = rlar__workspace_take(ctx, &ws, "the workspace of the fit");
-    if (status >= 0) {
-        state_carve(&ws, ctx, &st);
-        info->dual = train->d > train->n;
-        status = solve(ctx, &st, &q, info);
-    }
-    if (status >= 0)
-        status = rlar__map_new(ctx, train->d, q, out);
-    if (status >= 0)
-        status = rlar__reduce_back(ctx, &reduced, q, st.y, out->w, out->b);
-    rlar__workspace_free(&ws);
+    st.map = out;
+    const rlar_status status = rlar__run_in_workspace(ctx, state_carve, make_map, &st, info);
     rlar__reduce_free(&reduced);
     return status < 0 ? status : rlar__ridged_verdict(ctx, info, "k");
 }
@@ -267,13 +266,11 @@ static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_p
                             rlar_forecast *out) {
     const double n = (double)sizes->n, d = (double)sizes->d;
     state st;
-    rlar_workspace ws = {0};
     state_init(&st, sizes, params, sizes->d < sizes->n ? sizes->d : sizes->n);
-    state_carve(&ws, ctx, &st);
-    RLAR_TRY(rlar__forecast_workspace(ctx, &ws, out));
+    RLAR_TRY(rlar__forecast_workspace(ctx, state_carve, &st, out));
     const double r = (double)st.r, edges = n * (double)st.near.graph.stride;
     /* The scatter matrix that margin.h counts is in the workspace. */
-    rlar__margin_forecast(sizes, (double)ws.used - 8.0 * r * r,
+    rlar__margin_forecast(sizes, (double)out->bytes - 8.0 * r * r,
                           (st.k > 0 ? 3.0 * n * n * fmin(d, r) : 0.0) + 8.0 * edges * r +
                               4.0 * n * r * r + 16.0 * r * r * r,
                           out);

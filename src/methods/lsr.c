@@ -27,6 +27,7 @@ enum { STEPS = 2 };
 
 typedef struct state {
     const rlar_train *train;
+    rlar_map *map; /* the outcome */
     rlar_reduced reduced;
     double *t, *e;    /* c x n: targets, outputs and then residuals */
     double *q, *step; /* r x c: coefficients of W in V */
@@ -40,7 +41,8 @@ static int64_t rank_bound(const rlar_train *train) {
     return train->d < train->n ? train->d : train->n;
 }
 
-static void state_carve(rlar_workspace *ws, const rlar_ctx *ctx, state *st) {
+static void state_carve(rlar_workspace *ws, const rlar_ctx *ctx, void *arg) {
+    state *st = arg;
     const int64_t n = st->train->n, c = st->train->c, r = rank_bound(st->train);
     st->t = rlar__carve(ws, n * c, sizeof *st->t);
     st->e = rlar__carve(ws, n * c, sizeof *st->e);
@@ -81,7 +83,9 @@ static rlar_status improve(rlar_ctx *ctx, state *st, rlar_map *map) {
     return RLAR_OK;
 }
 
-static rlar_status solve(rlar_ctx *ctx, state *st, rlar_map *map, rlar_info *info) {
+static rlar_status solve(rlar_ctx *ctx, void *arg, rlar_info *info) {
+    state *st = arg;
+    rlar_map *map = st->map;
     const int64_t n = st->train->n, c = st->train->c;
     rlar__targets_one_hot(c, n, st->train->label, st->t);
     set_share(st);
@@ -102,21 +106,12 @@ static rlar_status solve(rlar_ctx *ctx, state *st, rlar_map *map, rlar_info *inf
 static rlar_status fit(rlar_ctx *ctx, const rlar_train *train, const rlar_params *params,
                        rlar_map *out, rlar_info *info) {
     (void)params;
-    state st = {.train = train};
-    rlar_workspace ws = {0};
+    state st = {.train = train, .map = out};
     RLAR_TRY(rlar__map_new(ctx, train->d, train->c, out));
     info->dual = train->n < train->d;
     info->iterations = info->converged = 1;
-    rlar_status status = rlar__reduce(ctx, train->x, train->d, train->n, &st.reduced);
-    if (status >= 0) {
-        state_carve(&ws, ctx, &st);
-        status = rlar__workspace_take(ctx, &ws, "the workspace of the fit");
-    }
-    if (status >= 0) {
-        state_carve(&ws, ctx, &st);
-        status = solve(ctx, &st, out, info);
-    }
-    rlar__workspace_free(&ws);
+    RLAR_TRY(rlar__reduce(ctx, train->x, train->d, train->n, &st.reduced));
+    const rlar_status status = rlar__run_in_workspace(ctx, state_carve, solve, &st, info);
     rlar__reduce_free(&st.reduced);
     return status;
 }
@@ -127,9 +122,7 @@ static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_p
     const double n = (double)sizes->n, d = (double)sizes->d, c = (double)sizes->c;
     const double small = n < d ? n : d;
     state st = {.train = sizes};
-    rlar_workspace ws = {0};
-    state_carve(&ws, ctx, &st);
-    RLAR_TRY(rlar__forecast_workspace(ctx, &ws, out));
+    RLAR_TRY(rlar__forecast_workspace(ctx, state_carve, &st, out));
     /* The reduction at its peak, or what it leaves beside the workspace. */
     const int64_t peak = rlar__reduce_bytes(sizes->d, sizes->n);
     out->bytes += (int64_t)(8.0 * (n + d + 1.0) * (small + 1.0));

@@ -60,8 +60,15 @@ int64_t rlar__param_int(const rlar_params *params, const char *name);
 rlar_groups rlar__train_groups(const rlar_train *train);
 /* outputs() of the regression methods: c. */
 int64_t rlar__outputs_classes(const rlar_train *train, const rlar_params *params);
-/* bytes of a forecast: what was measured for the workspace. */
-rlar_status rlar__forecast_workspace(rlar_ctx *ctx, const rlar_workspace *measured,
+
+/* The pieces of a fit's workspace, listed once: walked to measure, and again to carve. */
+typedef void (*rlar_carve_fn)(rlar_workspace *ws, const rlar_ctx *ctx, void *state);
+typedef rlar_status (*rlar_run_fn)(rlar_ctx *ctx, void *state, rlar_info *info);
+/* The life of a workspace: measure, take, carve, run, free. */
+rlar_status rlar__run_in_workspace(rlar_ctx *ctx, rlar_carve_fn carve, rlar_run_fn run, void *state,
+                                   rlar_info *info);
+/* bytes of a forecast: what is measured for the workspace. */
+rlar_status rlar__forecast_workspace(rlar_ctx *ctx, rlar_carve_fn carve, void *state,
                                      rlar_forecast *out);
 
 /* The end of iteration t of `iters`: fills iterations, seconds and the objective (the sum of the

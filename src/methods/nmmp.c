@@ -35,6 +35,7 @@ static const double TIED = 1e-10;
 
 typedef struct state {
     const rlar_train *train;
+    rlar_map *map;               /* the outcome */
     const rlar_reduced *reduced; /* NULL while measuring: then r is an upper bound */
     rlar_groups groups;
     int64_t k, iters;
@@ -56,7 +57,8 @@ static void state_init(state *st, const rlar_train *train, const rlar_params *pa
         st->k = rlar__graph_rule(&st->groups);
 }
 
-static void state_carve(rlar_workspace *ws, const rlar_ctx *ctx, state *st) {
+static void state_carve(rlar_workspace *ws, const rlar_ctx *ctx, void *arg) {
+    state *st = arg;
     const int64_t n = st->train->n;
     size_t column = 0;
     rlar_groups widest = st->groups;
@@ -128,11 +130,12 @@ static rlar_status iterate(rlar_ctx *ctx, state *st, rlar_info *info) {
     return RLAR_OK;
 }
 
-static rlar_status solve(rlar_ctx *ctx, state *st, rlar_map *out, rlar_info *info) {
+static rlar_status solve(rlar_ctx *ctx, void *arg, rlar_info *info) {
+    state *st = arg;
     RLAR_TRY(scatters(ctx, st));
     RLAR_TRY(rlar__trace_ratio_start(ctx, &st->ratio));
     RLAR_TRY(iterate(ctx, st, info));
-    return rlar__reduce_back(ctx, st->reduced, st->ratio.q, st->ratio.w, out->w, out->b);
+    return rlar__reduce_back(ctx, st->reduced, st->ratio.q, st->ratio.w, st->map->w, st->map->b);
 }
 
 static rlar_status verdict(rlar_ctx *ctx, const state *st, const rlar_info *info) {
@@ -149,23 +152,17 @@ static rlar_status verdict(rlar_ctx *ctx, const state *st, const rlar_info *info
 static rlar_status fit(rlar_ctx *ctx, const rlar_train *train, const rlar_params *params,
                        rlar_map *out, rlar_info *info) {
     rlar_reduced reduced;
-    rlar_workspace ws = {0};
     state st;
     RLAR_TRY(rlar__reduce(ctx, train->x, train->d, train->n, &reduced));
     state_init(&st, train, params, reduced.r);
     st.reduced = &reduced;
+    st.map = out;
+    info->dual = train->d > train->n;
+    info->neighbours = st.k;
+    info->clamped = rlar__graph_clamped(&st.groups, st.k);
     rlar_status status = rlar__map_new(ctx, train->d, st.ratio.q, out);
-    state_carve(&ws, ctx, &st);
     if (status >= 0)
-        status = rlar__workspace_take(ctx, &ws, "the workspace of the fit");
-    if (status >= 0) {
-        state_carve(&ws, ctx, &st);
-        info->dual = train->d > train->n;
-        info->neighbours = st.k;
-        info->clamped = rlar__graph_clamped(&st.groups, st.k);
-        status = solve(ctx, &st, out, info);
-    }
-    rlar__workspace_free(&ws);
+        status = rlar__run_in_workspace(ctx, state_carve, solve, &st, info);
     rlar__reduce_free(&reduced);
     return status < 0 ? status : verdict(ctx, &st, info);
 }
@@ -174,14 +171,12 @@ static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_p
                             rlar_forecast *out) {
     const double n = (double)sizes->n, d = (double)sizes->d;
     state st;
-    rlar_workspace ws = {0};
     state_init(&st, sizes, params, sizes->d < sizes->n ? sizes->d : sizes->n);
-    state_carve(&ws, ctx, &st);
-    RLAR_TRY(rlar__forecast_workspace(ctx, &ws, out));
+    RLAR_TRY(rlar__forecast_workspace(ctx, state_carve, &st, out));
     const double r = (double)st.ratio.r, edges = 2.0 * n * (double)st.neighbours.graph.stride;
     /* The scatter matrix that margin.h counts is in the workspace. */
     rlar__margin_forecast(
-        sizes, (double)ws.used - 8.0 * r * r,
+        sizes, (double)out->bytes - 8.0 * r * r,
         3.0 * n * n * fmin(d, r) + 4.0 * edges * r + 2.0 * n * r * r + 10.0 * 9.0 * r * r * r, out);
     return RLAR_OK;
 }

@@ -16,22 +16,10 @@ void rlar__map_free(rlar_map *map) {
 }
 
 static const rlar_method *const methods[] = {
-    &rlar__method_rlar,
-    &rlar__method_rr,
-    &rlar__method_lda,
-    &rlar__method_mmc,
-    &rlar__method_lsda,
-    &rlar__method_lfda,
-    &rlar__method_nmmp,
-    &rlar__method_sda,
-    &rlar__method_sulda,
-    &rlar__method_l21sda,
-    &rlar__method_alde,
-    &rlar__method_relsr,
-    &rlar__method_mpda,
-    &rlar__method_rslda,
-    &rlar__method_alpr,
-    &rlar__method_rfs,
+    &rlar__method_rlar,  &rlar__method_rr,     &rlar__method_lda,  &rlar__method_mmc,
+    &rlar__method_lsda,  &rlar__method_lfda,   &rlar__method_nmmp, &rlar__method_sda,
+    &rlar__method_sulda, &rlar__method_l21sda, &rlar__method_alde, &rlar__method_relsr,
+    &rlar__method_mpda,  &rlar__method_rslda,  &rlar__method_alpr, &rlar__method_rfs,
     &rlar__method_lsr,
 };
 

@@ -23,6 +23,7 @@ static const rlar_param_def params_table[] = {
 };
 
 typedef struct state {
+    rlar_map *map; /* the outcome */
     const rlar_train *train;
     double lambda;
     int64_t iters;
@@ -37,7 +38,8 @@ static void state_init(state *st, const rlar_train *train, const rlar_params *pa
                   .iters = rlar__param_int(params, "iters")};
 }
 
-static void state_carve(rlar_workspace *ws, const rlar_ctx *ctx, state *st) {
+static void state_carve(rlar_workspace *ws, const rlar_ctx *ctx, void *arg) {
+    state *st = arg;
     const int64_t n = st->train->n, d = st->train->d, c = st->train->c;
     rlar__ridge_carve(ws, ctx, n, d, c, rlar__wsolve_prefers_dual(n, d), &st->ridge);
     st->t = rlar__carve(ws, n * c, sizeof *st->t);
@@ -52,9 +54,11 @@ static void measure(state *st, rlar_info *info) {
     info->smoothed = info->regression + info->sparsity;
 }
 
-static rlar_status iterate(rlar_ctx *ctx, state *st, rlar_info *info) {
+static rlar_status iterate(rlar_ctx *ctx, void *arg, rlar_info *info) {
+    state *st = arg;
     const rlar_train *train = st->train;
     const double start = rlar__now();
+    info->dual = st->ridge.dual;
     rlar__targets_one_hot(train->c, train->n, train->label, st->t);
     RLAR_TRY(rlar__ridge_factor(ctx, &st->ridge, train->x, st->lambda, &info->ridged));
     for (int64_t t = 1; t <= st->iters; t++) {
@@ -63,34 +67,25 @@ static rlar_status iterate(rlar_ctx *ctx, state *st, rlar_info *info) {
         measure(st, info);
         RLAR_TRY(rlar__iteration_end(ctx, t, st->iters, start, info));
     }
-    return RLAR_OK;
+    return rlar__ridge_map(ctx, &st->ridge, st->map->w, st->map->b);
 }
 
 static rlar_status fit(rlar_ctx *ctx, const rlar_train *train, const rlar_params *params,
                        rlar_map *out, rlar_info *info) {
     state st;
-    rlar_workspace ws = {0};
     state_init(&st, train, params);
     RLAR_TRY(rlar__map_new(ctx, train->d, train->c, out));
-    state_carve(&ws, ctx, &st);
-    RLAR_TRY(rlar__workspace_take(ctx, &ws, "the workspace of the fit"));
-    state_carve(&ws, ctx, &st);
-    info->dual = st.ridge.dual;
-    rlar_status status = iterate(ctx, &st, info);
-    if (status >= 0)
-        status = rlar__ridge_map(ctx, &st.ridge, out->w, out->b);
-    rlar__workspace_free(&ws);
-    return status < 0 ? status : rlar__ridged_verdict(ctx, info, "lambda");
+    st.map = out;
+    RLAR_TRY(rlar__run_in_workspace(ctx, state_carve, iterate, &st, info));
+    return rlar__ridged_verdict(ctx, info, "lambda");
 }
 
 static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_params *params,
                             rlar_forecast *out) {
     const int64_t n = sizes->n, d = sizes->d, c = sizes->c;
     state st;
-    rlar_workspace ws = {0};
     state_init(&st, sizes, params);
-    state_carve(&ws, ctx, &st);
-    RLAR_TRY(rlar__forecast_workspace(ctx, &ws, out));
+    RLAR_TRY(rlar__forecast_workspace(ctx, state_carve, &st, out));
     out->dual = st.ridge.dual;
     out->flops = rlar__ridge_factor_flops(n, d, st.ridge.dual) +
                  (double)st.iters * rlar__ridge_solve_flops(n, d, c, st.ridge.dual) +

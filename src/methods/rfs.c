@@ -39,6 +39,7 @@ typedef struct state {
     double gamma;
     rlar_kernel kernel;
     int64_t iters;
+    rlar_map *map;       /* the outcome */
     double *x;           /* d x n: Xt */
     double *w, *step;    /* d x c: Wt and a correction of it */
     double *zero;        /* c: the offset of the solver, which has none */
@@ -60,7 +61,8 @@ static void state_init(state *st, const rlar_train *train, const rlar_params *pa
                   .iters = rlar__param_int(params, "iters")};
 }
 
-static void state_carve(rlar_workspace *ws, const rlar_ctx *ctx, state *st) {
+static void state_carve(rlar_workspace *ws, const rlar_ctx *ctx, void *arg) {
+    state *st = arg;
     const int64_t n = st->n, d = st->d, c = st->c;
     st->x = rlar__carve(ws, n * d, sizeof *st->x);
     st->w = rlar__carve(ws, d * c, sizeof *st->w);
@@ -145,23 +147,27 @@ static void update_p(state *st, rlar_info *info) {
     info->eps = st->kernel.eps;
 }
 
-static rlar_status iterate(rlar_ctx *ctx, state *st, rlar_info *info) {
+/* The first row of Wt is the offset. */
+static void split(const state *st) {
+    for (int64_t k = 0; k < st->c; k++) {
+        st->map->b[k] = st->w[k * st->d];
+        memcpy(st->map->w + k * st->map->d, st->w + k * st->d + 1,
+               (size_t)st->map->d * sizeof *st->w);
+    }
+}
+
+static rlar_status iterate(rlar_ctx *ctx, void *arg, rlar_info *info) {
+    state *st = arg;
     const double start = rlar__now();
+    info->dual = st->wsolver.dual;
     initialise(st);
     for (int64_t t = 1; t <= st->iters; t++) {
         RLAR_TRY(update_w(ctx, st, &info->ridged));
         update_p(st, info);
         RLAR_TRY(rlar__iteration_end(ctx, t, st->iters, start, info));
     }
+    split(st);
     return RLAR_OK;
-}
-
-/* The first row of Wt is the offset. */
-static void split(const state *st, rlar_map *out) {
-    for (int64_t k = 0; k < st->c; k++) {
-        out->b[k] = st->w[k * st->d];
-        memcpy(out->w + k * out->d, st->w + k * st->d + 1, (size_t)out->d * sizeof *out->w);
-    }
 }
 
 /* ---- The method ---- */
@@ -169,27 +175,18 @@ static void split(const state *st, rlar_map *out) {
 static rlar_status fit(rlar_ctx *ctx, const rlar_train *train, const rlar_params *params,
                        rlar_map *out, rlar_info *info) {
     state st;
-    rlar_workspace ws = {0};
     state_init(&st, train, params);
     RLAR_TRY(rlar__map_new(ctx, train->d, train->c, out));
-    state_carve(&ws, ctx, &st);
-    RLAR_TRY(rlar__workspace_take(ctx, &ws, "the workspace of the fit"));
-    state_carve(&ws, ctx, &st);
-    info->dual = st.wsolver.dual;
-    const rlar_status status = iterate(ctx, &st, info);
-    if (status >= 0)
-        split(&st, out);
-    rlar__workspace_free(&ws);
-    return status < 0 ? status : rlar__ridged_verdict(ctx, info, "gamma or eps");
+    st.map = out;
+    RLAR_TRY(rlar__run_in_workspace(ctx, state_carve, iterate, &st, info));
+    return rlar__ridged_verdict(ctx, info, "gamma or eps");
 }
 
 static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_params *params,
                             rlar_forecast *out) {
     state st;
-    rlar_workspace ws = {0};
     state_init(&st, sizes, params);
-    state_carve(&ws, ctx, &st);
-    RLAR_TRY(rlar__forecast_workspace(ctx, &ws, out));
+    RLAR_TRY(rlar__forecast_workspace(ctx, state_carve, &st, out));
     out->dual = st.wsolver.dual;
     out->flops = (double)st.iters * (rlar__wsolve_flops(st.n, st.d, st.c, st.wsolver.dual) +
                                      2.0 * (double)st.n * (double)st.d * (double)st.c);

@@ -86,7 +86,8 @@ static void state_init(state *st, const rlar_train *train, const rlar_params *pa
 }
 
 /* All buffers of the fit, in one place: measured first, carved second. */
-static void state_carve(rlar_workspace *ws, const rlar_ctx *ctx, state *st) {
+static void state_carve(rlar_workspace *ws, const rlar_ctx *ctx, void *arg) {
+    state *st = arg;
     size_t targets = 0, edges = 0;
     if (!rlar__size_mul((size_t)st->c, sizeof(double), &targets))
         ws->overflow = true;
@@ -220,8 +221,10 @@ static bool converged(const state *st, int64_t t, double before, double now) {
     return st->tol > 0.0 && t > 1 && arrived && before - now <= st->tol * before;
 }
 
-static rlar_status algorithm_1(rlar_ctx *ctx, state *st, rlar_info *info) {
+static rlar_status algorithm_1(rlar_ctx *ctx, void *arg, rlar_info *info) {
+    state *st = arg;
     const double start = rlar__now();
+    info->dual = st->wsolver.dual;
     RLAR_TRY(initialise(ctx, st));
     for (int64_t t = 1; t <= st->iters && !info->converged; t++) {
         const double before = info->smoothed;
@@ -254,33 +257,22 @@ static rlar_status verdict(rlar_ctx *ctx, const state *st, const rlar_info *info
 
 static rlar_status fit(rlar_ctx *ctx, const rlar_train *train, const rlar_params *params,
                        rlar_map *out, rlar_info *info) {
-    if (train->weights)
-        return rlar__fail(ctx, RLAR_E_UNSUPPORTED,
-                          "sample weights are not supported by this method");
     state st;
     state_init(&st, train, params);
     RLAR_TRY(rlar__map_new(ctx, st.d, st.c, out));
     st.w = out->w;
     st.b = out->b;
-    rlar_workspace ws = {0};
-    state_carve(&ws, ctx, &st);
-    RLAR_TRY(rlar__workspace_take(ctx, &ws, "the workspace of the fit"));
-    state_carve(&ws, ctx, &st);
-    info->dual = st.wsolver.dual;
     info->neighbours = st.k;
     info->clamped = rlar__graph_clamped(&st.groups, st.k);
-    rlar_status status = algorithm_1(ctx, &st, info);
-    rlar__workspace_free(&ws);
-    return status < 0 ? status : verdict(ctx, &st, info);
+    RLAR_TRY(rlar__run_in_workspace(ctx, state_carve, algorithm_1, &st, info));
+    return verdict(ctx, &st, info);
 }
 
 static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_params *params,
                             rlar_forecast *out) {
     state st;
     state_init(&st, sizes, params);
-    rlar_workspace ws = {0};
-    state_carve(&ws, ctx, &st);
-    RLAR_TRY(rlar__forecast_workspace(ctx, &ws, out));
+    RLAR_TRY(rlar__forecast_workspace(ctx, state_carve, &st, out));
     double pairs = 0.0;
     for (int64_t i = 0; i < st.c; i++) {
         const double count = (double)(st.groups.first[i + 1] - st.groups.first[i]);

@@ -18,54 +18,51 @@ static const rlar_param_def params_table[] = {
 };
 
 typedef struct state {
+    const rlar_train *train;
+    double lambda;
+    rlar_map *map; /* the outcome */
     rlar_ridge ridge;
     double *t, *y; /* c x n: targets and outputs */
     double *value; /* n: terms of a sum over samples */
 } state;
 
-static void state_carve(rlar_workspace *ws, const rlar_ctx *ctx, const rlar_train *train,
-                        state *st) {
-    const int64_t n = train->n, c = train->c;
-    rlar__ridge_carve(ws, ctx, n, train->d, c, rlar__wsolve_prefers_dual(n, train->d), &st->ridge);
+static void state_carve(rlar_workspace *ws, const rlar_ctx *ctx, void *arg) {
+    state *st = arg;
+    const int64_t n = st->train->n, d = st->train->d, c = st->train->c;
+    rlar__ridge_carve(ws, ctx, n, d, c, rlar__wsolve_prefers_dual(n, d), &st->ridge);
     st->t = rlar__carve(ws, n * c, sizeof *st->t);
     st->y = rlar__carve(ws, n * c, sizeof *st->y);
     st->value = rlar__carve(ws, n, sizeof *st->value);
 }
 
-static rlar_status solve(rlar_ctx *ctx, const rlar_train *train, double lambda, state *st,
-                         rlar_map *out, rlar_info *info) {
+static rlar_status solve(rlar_ctx *ctx, void *arg, rlar_info *info) {
+    state *st = arg;
+    const rlar_train *train = st->train;
+    info->dual = st->ridge.dual;
+    info->iterations = info->converged = 1;
     rlar__targets_one_hot(train->c, train->n, train->label, st->t);
-    RLAR_TRY(rlar__ridge_factor(ctx, &st->ridge, train->x, lambda, &info->ridged));
+    RLAR_TRY(rlar__ridge_factor(ctx, &st->ridge, train->x, st->lambda, &info->ridged));
     RLAR_TRY(rlar__ridge_solve(ctx, &st->ridge, st->t, st->y));
     info->regression = rlar__targets_loss(train->c, train->n, st->y, st->t, st->value);
-    info->sparsity = lambda * rlar__ridge_penalty(&st->ridge, st->y);
+    info->sparsity = st->lambda * rlar__ridge_penalty(&st->ridge, st->y);
     info->objective = info->smoothed = info->regression + info->sparsity;
-    return rlar__ridge_map(ctx, &st->ridge, out->w, out->b);
+    return rlar__ridge_map(ctx, &st->ridge, st->map->w, st->map->b);
 }
 
 static rlar_status fit(rlar_ctx *ctx, const rlar_train *train, const rlar_params *params,
                        rlar_map *out, rlar_info *info) {
-    state st;
-    rlar_workspace ws = {0};
+    state st = {.train = train, .lambda = rlar__param(params, "lambda"), .map = out};
     RLAR_TRY(rlar__map_new(ctx, train->d, train->c, out));
-    state_carve(&ws, ctx, train, &st);
-    RLAR_TRY(rlar__workspace_take(ctx, &ws, "the workspace of the fit"));
-    state_carve(&ws, ctx, train, &st);
-    info->dual = st.ridge.dual;
-    info->iterations = info->converged = 1;
-    const rlar_status status = solve(ctx, train, rlar__param(params, "lambda"), &st, out, info);
-    rlar__workspace_free(&ws);
-    return status < 0 ? status : rlar__ridged_verdict(ctx, info, "lambda");
+    RLAR_TRY(rlar__run_in_workspace(ctx, state_carve, solve, &st, info));
+    return rlar__ridged_verdict(ctx, info, "lambda");
 }
 
 static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_params *params,
                             rlar_forecast *out) {
     (void)params;
     const int64_t n = sizes->n, d = sizes->d, c = sizes->c;
-    state st;
-    rlar_workspace ws = {0};
-    state_carve(&ws, ctx, sizes, &st);
-    RLAR_TRY(rlar__forecast_workspace(ctx, &ws, out));
+    state st = {.train = sizes};
+    RLAR_TRY(rlar__forecast_workspace(ctx, state_carve, &st, out));
     out->dual = st.ridge.dual;
     out->flops = rlar__ridge_factor_flops(n, d, st.ridge.dual) +
                  rlar__ridge_solve_flops(n, d, c, st.ridge.dual) +

@@ -67,9 +67,23 @@ static rlar_status measure(rlar_ctx *ctx, rlar_rslda *s, int64_t t, double start
     return RLAR_OK;
 }
 
-static rlar_status iterate(rlar_ctx *ctx, rlar_rslda *s, int64_t iters, double rho,
-                           rlar_info *info) {
+/* The problem and what is not part of its steps. */
+typedef struct state {
+    rlar_rslda s;
+    int64_t iters;
+    double rho;
+} state;
+
+static void state_carve(rlar_workspace *ws, const rlar_ctx *ctx, void *arg) {
+    rlar__rslda_carve(ws, ctx, &((state *)arg)->s);
+}
+
+static rlar_status iterate(rlar_ctx *ctx, void *arg, rlar_info *info) {
+    state *st = arg;
+    rlar_rslda *s = &st->s;
+    const int64_t iters = st->iters;
     const double start = rlar__now();
+    info->dual = s->dual;
     RLAR_TRY(rlar__rslda_start(ctx, s));
     for (int64_t t = 1; t <= iters && !info->converged; t++) {
         const double before = info->objective;
@@ -78,7 +92,7 @@ static rlar_status iterate(rlar_ctx *ctx, rlar_rslda *s, int64_t iters, double r
             RLAR_TRY(rlar__rslda_update_p(ctx, s));
         RLAR_TRY(rlar__rslda_update_q(ctx, s, &info->ridged));
         RLAR_TRY(rlar__rslda_update_e_y(ctx, s));
-        s->beta = fmin(rho * s->beta, BETA_MAX);
+        s->beta = fmin(st->rho * s->beta, BETA_MAX);
         RLAR_TRY(measure(ctx, s, t, start, info));
         info->converged =
             t > 2 && s->residual < RESIDUAL_DONE && fabs(info->objective - before) < CHANGE_DONE;
@@ -98,33 +112,26 @@ static rlar_status check_penalty(rlar_ctx *ctx, const rlar_rslda *s) {
 
 static rlar_status fit(rlar_ctx *ctx, const rlar_train *train, const rlar_params *params,
                        rlar_map *out, rlar_info *info) {
-    rlar_rslda s = problem(train, params);
-    RLAR_TRY(check_penalty(ctx, &s));
-    RLAR_TRY(rlar__map_new(ctx, s.d, s.r, out));
-    s.q = out->w;
-    rlar_workspace ws = {0};
-    rlar__rslda_carve(&ws, ctx, &s);
-    RLAR_TRY(rlar__workspace_take(ctx, &ws, "the workspace of the fit"));
-    rlar__rslda_carve(&ws, ctx, &s);
-    info->dual = s.dual;
-    const rlar_status status =
-        iterate(ctx, &s, rlar__param_int(params, "iters"), rlar__param(params, "rho"), info);
-    rlar__workspace_free(&ws);
-    RLAR_TRY(status);
-    rlar__fix_signs(s.d, s.r, out->w); /* (P, Q) and (-P, -Q) are the same, column by column */
+    state st = {.s = problem(train, params),
+                .iters = rlar__param_int(params, "iters"),
+                .rho = rlar__param(params, "rho")};
+    RLAR_TRY(check_penalty(ctx, &st.s));
+    RLAR_TRY(rlar__map_new(ctx, st.s.d, st.s.r, out));
+    st.s.q = out->w;
+    RLAR_TRY(rlar__run_in_workspace(ctx, state_carve, iterate, &st, info));
+    rlar__fix_signs(st.s.d, st.s.r, out->w); /* (P, Q) and (-P, -Q) are the same, by column */
     return rlar__ridged_verdict(ctx, info, "lambda1");
 }
 
 static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_params *params,
                             rlar_forecast *out) {
-    rlar_rslda s = problem(sizes, params);
-    rlar_workspace ws = {0};
-    rlar__rslda_carve(&ws, ctx, &s);
-    RLAR_TRY(rlar__forecast_workspace(ctx, &ws, out));
-    out->bytes += rlar__reduce_bytes(s.d, s.n);
-    out->dual = s.dual;
-    out->flops = rlar__reduce_flops(s.d, s.n) +
-                 rlar__param(params, "iters") * rlar__rslda_flops(s.n, s.d, s.r, s.dual);
+    state st = {.s = problem(sizes, params)};
+    const rlar_rslda *s = &st.s;
+    RLAR_TRY(rlar__forecast_workspace(ctx, state_carve, &st, out));
+    out->bytes += rlar__reduce_bytes(s->d, s->n);
+    out->dual = s->dual;
+    out->flops = rlar__reduce_flops(s->d, s->n) +
+                 rlar__param(params, "iters") * rlar__rslda_flops(s->n, s->d, s->r, s->dual);
     return RLAR_OK;
 }
 

@@ -37,8 +37,9 @@ static const double NO_DIRECTION = 1e-20;
 
 typedef struct state {
     const rlar_train *train;
+    rlar_map *map;      /* the outcome */
     int64_t n, d, c, q; /* q: the most directions */
-    double tol;
+    double tol, tau;
     int64_t iters;
     rlar_enet en;
     double *centred;     /* d x n; n x d once transposed */
@@ -79,7 +80,8 @@ static state state_new(const rlar_train *train, const rlar_params *params) {
                           .lambda = rlar__param(params, "tau")}}; /* times lambda_max, later */
 }
 
-static void state_carve(rlar_workspace *ws, const rlar_ctx *ctx, state *st) {
+static void state_carve(rlar_workspace *ws, const rlar_ctx *ctx, void *arg) {
+    state *st = arg;
     size_t feature = 0, class = 0;
     if (!rlar__size_mul((size_t)st->d, sizeof(double), &feature) ||
         !rlar__size_mul((size_t)st->c, sizeof(double), &class))
@@ -312,7 +314,7 @@ static rlar_status direction(rlar_ctx *ctx, state *st, double start, rlar_info *
 
 /* ---- The method ---- */
 
-static rlar_status directions(rlar_ctx *ctx, state *st, double tau, rlar_info *info) {
+static rlar_status directions(rlar_ctx *ctx, state *st, rlar_info *info) {
     const double start = rlar__now();
     bool vanished = false;
     RLAR_TRY(prepare(ctx, st));
@@ -327,7 +329,7 @@ static rlar_status directions(rlar_ctx *ctx, state *st, double tau, rlar_info *i
     return rlar__fail(ctx, RLAR_E_NUMERIC,
                       "no feature is left with tau = %g: every direction is zero; lower tau, "
                       "or see whether the class means differ at all",
-                      tau);
+                      st->tau);
 }
 
 static rlar_status verdict(rlar_ctx *ctx, const state *st, const rlar_info *info) {
@@ -344,33 +346,31 @@ static rlar_status verdict(rlar_ctx *ctx, const state *st, const rlar_info *info
     return rlar__ridged_verdict(ctx, info, "ridge");
 }
 
+static rlar_status make_map(rlar_ctx *ctx, void *arg, rlar_info *info) {
+    state *st = arg;
+    RLAR_TRY(directions(ctx, st, info));
+    RLAR_TRY(rlar__map_new(ctx, st->d, st->found, st->map));
+    memcpy(st->map->w, st->w, (size_t)(st->d * st->found) * sizeof *st->w);
+    rlar__fix_signs(st->d, st->found, st->map->w);
+    for (int64_t k = 0; k < st->found; k++)
+        st->map->b[k] = -rlar__dot(st->d, st->map->w + k * st->d, st->mean);
+    return RLAR_OK;
+}
+
 static rlar_status fit(rlar_ctx *ctx, const rlar_train *train, const rlar_params *params,
                        rlar_map *out, rlar_info *info) {
     state st = state_new(train, params);
-    rlar_workspace ws = {0};
-    state_carve(&ws, ctx, &st);
-    RLAR_TRY(rlar__workspace_take(ctx, &ws, "the workspace of the fit"));
-    state_carve(&ws, ctx, &st);
-    rlar_status status = directions(ctx, &st, rlar__param(params, "tau"), info);
-    if (status >= 0)
-        status = rlar__map_new(ctx, st.d, st.found, out);
-    if (status >= 0) {
-        memcpy(out->w, st.w, (size_t)(st.d * st.found) * sizeof *out->w);
-        rlar__fix_signs(st.d, st.found, out->w);
-        for (int64_t k = 0; k < st.found; k++)
-            out->b[k] = -rlar__dot(st.d, out->w + k * st.d, st.mean);
-    }
-    rlar__workspace_free(&ws);
-    return status < 0 ? status : verdict(ctx, &st, info);
+    st.map = out;
+    st.tau = rlar__param(params, "tau");
+    RLAR_TRY(rlar__run_in_workspace(ctx, state_carve, make_map, &st, info));
+    return verdict(ctx, &st, info);
 }
 
 /* Guesses: five iterations per direction, three Newton steps each, half of the features in use. */
 static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_params *params,
                             rlar_forecast *out) {
     state st = state_new(sizes, params);
-    rlar_workspace ws = {0};
-    state_carve(&ws, ctx, &st);
-    RLAR_TRY(rlar__forecast_workspace(ctx, &ws, out));
+    RLAR_TRY(rlar__forecast_workspace(ctx, state_carve, &st, out));
     const double n = (double)st.n, d = (double)st.d, small = fmin(n, d);
     const double newton = small * small * (d / 2.0 + small / 3.0) + 40.0 * n * d;
     out->dual = !st.en.covariance;

@@ -14,12 +14,25 @@ int64_t rlar__outputs_classes(const rlar_train *train, const rlar_params *params
     return train->c;
 }
 
-rlar_status rlar__forecast_workspace(rlar_ctx *ctx, const rlar_workspace *measured,
+rlar_status rlar__run_in_workspace(rlar_ctx *ctx, rlar_carve_fn carve, rlar_run_fn run, void *state,
+                                   rlar_info *info) {
+    rlar_workspace ws = {0};
+    carve(&ws, ctx, state);
+    RLAR_TRY(rlar__workspace_take(ctx, &ws, "the workspace of the fit"));
+    carve(&ws, ctx, state);
+    const rlar_status status = run(ctx, state, info);
+    rlar__workspace_free(&ws);
+    return status;
+}
+
+rlar_status rlar__forecast_workspace(rlar_ctx *ctx, rlar_carve_fn carve, void *state,
                                      rlar_forecast *out) {
-    if (measured->overflow)
+    rlar_workspace ws = {0};
+    carve(&ws, ctx, state);
+    if (ws.overflow)
         return rlar__fail(ctx, RLAR_E_TOO_LARGE,
                           "the workspace of the fit does not fit the address space; use less data");
-    out->bytes = (int64_t)measured->used;
+    out->bytes = (int64_t)ws.used;
     return RLAR_OK;
 }
 
