@@ -43,6 +43,15 @@ class Oracles(unittest.TestCase):
             self.assertLess(harness.relative(S_b, wanted[1]), 1e-11, problem.name)
             self.assertGreater(np.linalg.eigvalsh(S_w + S_b)[0], -1e-11 * np.trace(S_w + S_b))
 
+    def test_lfda_mixture_of_neighbours(self):
+        """S_w + S_b has the weights A/n inside classes, 1/n between them."""
+        for problem in harness.problems():
+            A = lfda_reference.affinity(problem.Z, problem.index, 7)
+            same = problem.index[:, None] == problem.index[None, :]
+            mixture = graph_scatter(problem.Z, np.where(same, A, 1.0) / problem.n)
+            S_w, S_b = lfda_reference.local_scatters(problem.Z, problem.labels, 7)
+            self.assertLess(harness.relative(S_w + S_b, mixture), 1e-12, problem.name)
+
     def test_nmmp_newton_equals_bisection(self):
         for problem in harness.problems():
             fitted = nmmp_reference.fit(problem.Z, problem.labels)
@@ -129,6 +138,16 @@ class Lsda(SpectralTest):
             self.assertLess(np.abs(rest).max(), 1e-9 * np.linalg.norm(A, 2), problem.name)
             self.assertTrue(np.all(np.diff(values) <= 1e-9 * values[0]), problem.name)
 
+    def test_columns_are_conjugate(self):
+        """W^T X D_w X^T W is diagonal."""
+        for problem in harness.random_problems(2):
+            for k in (0, 5):
+                W = harness.fit(problem, "lsda", k=k).W
+                V, _, B = lsda_reference.eigenproblem(problem.Z, problem.labels, k, 0.1)
+                product = W.T @ V @ B @ V.T @ W
+                rest = product - np.diag(np.diag(product))
+                self.assertLess(np.abs(rest).max(), 1e-9 * np.trace(product), problem.name)
+
     def test_alpha_one(self):
         """Only the graph between the classes counts."""
         for problem in harness.random_problems(1):
@@ -139,6 +158,31 @@ class Lsda(SpectralTest):
         for problem in harness.random_problems(1):
             fitted = self.against(problem, lsda_reference.fit, k=5, alpha=0.0)[1]
             self.assertLess(fitted["values"][0], 1 + 1e-9, problem.name)
+
+    def test_eigenvalue_one_is_constant_on_components(self):
+        """alpha = 0: lambda = 1 exactly where all samples that the within-graph connects meet in
+        one point. Wide data have such features, one less than there are components."""
+        ones = others = 0
+        for problem in harness.random_problems(2):
+            W = harness.fit(problem, "lsda", k=5, alpha=0.0, ties="variance").W
+            W_w, _ = lsda_reference.graphs(problem.Z, problem.index, 5)
+            reach = np.linalg.matrix_power(W_w, problem.n) > 0
+            sets = np.unique(reach.argmax(axis=1), return_inverse=True)[1]
+            features = (problem.Z - problem.Z.mean(axis=0)) @ W
+            means = np.array([features[sets == i].mean(axis=0) for i in range(sets.max() + 1)])
+            spread = np.abs(features - means[sets]).max(axis=0) / np.abs(features).max(axis=0)
+            degree = W_w.sum(axis=1)
+            values = (np.einsum("ik,ij,jk->k", features, W_w, features)
+                      / (degree @ features ** 2))
+            self.assertTrue(np.all(values <= 1 + 1e-9), problem.name)
+            is_one = values > 1 - 1e-9
+            self.assertTrue(np.all(spread[is_one] < 1e-6), problem.name)
+            self.assertTrue(np.all(spread[~is_one] > 1e-4), problem.name)
+            if problem.n - 1 <= problem.d:
+                self.assertEqual(is_one.sum(), min(problem.c, sets.max()), problem.name)
+            ones, others = ones + is_one.sum(), others + (~is_one).sum()
+        self.assertGreater(ones, 0)
+        self.assertGreater(others, 0)
 
     def test_invariance(self):
         for problem in invariance_problems():
@@ -175,6 +219,24 @@ class Lfda(SpectralTest):
             within = W.T @ (wanted["S_w"] + 0.1 * np.eye(problem.d)) @ W
             scale = np.maximum(values, 0)
             self.assertLess(np.abs(within - np.diag(scale)).max(), 1e-8 * values[0], problem.name)
+
+    def test_residual(self):
+        """Without a ridge and with plain columns: T^T S_w T = I, S_b T = S_w T diag(lambda), and
+        the mixture of neighbours, by its own weights, becomes diag(1 + lambda)."""
+        for problem in harness.problems(2):
+            if problem.n - problem.c <= 2 * problem.d:
+                continue
+            T = harness.fit(problem, "lfda", rho=0.0, metric="plain").W
+            S_w, S_b = lfda_reference.local_scatters(problem.Z, problem.labels, 7)
+            values = np.diag(T.T @ S_b @ T)
+            self.assertLess(np.abs(T.T @ S_w @ T - np.eye(len(values))).max(), 1e-8, problem.name)
+            rest = S_b @ T - S_w @ T * values
+            self.assertLess(np.abs(rest).max(), 1e-8 * np.abs(S_b @ T).max(), problem.name)
+            A = lfda_reference.affinity(problem.Z, problem.index, 7)
+            same = problem.index[:, None] == problem.index[None, :]
+            mixture = T.T @ graph_scatter(problem.Z, np.where(same, A, 1.0) / problem.n) @ T
+            self.assertLess(np.abs(mixture - np.diag(1 + values)).max(), 1e-8 * (1 + values[0]),
+                            problem.name)
 
     def test_many_neighbours_approach_lda(self):
         """k beyond every class: sigma is the farthest distance. Shrunk within-class distances bring
@@ -216,6 +278,10 @@ class Lfda(SpectralTest):
             first = harness.fit(problem, "lfda", rho=0.1).W
             second = harness.fit(large, "lfda", rho=0.1 * 8.5 ** 2).W
             self.assertLess(harness.relative_up_to_signs(8.5 * second, first), 1e-8, problem.name)
+            same = harness.fit(large, "lfda", rho=0.1).W
+            self.assertGreater(harness.relative_up_to_signs(8.5 * same, first), 1e-3, problem.name)
+            if problem.n - problem.c > 2 * problem.d:
+                self.check_size(problem, rho=0.0)
 
 
 class Nmmp(SpectralTest):
@@ -242,6 +308,19 @@ class Nmmp(SpectralTest):
                 Q = np.linalg.qr(columns)[0]
                 other = np.trace(Q.T @ S_b @ Q) / np.trace(Q.T @ S_w @ Q)
                 self.assertLessEqual(other, ratio * (1 + 1e-9), problem.name)
+
+    def test_trace_rises_to_the_root(self):
+        """The ratio never falls, and at the last one g(lambda) = 0."""
+        for problem in harness.problems(2):
+            found = harness.fit(problem, "nmmp")
+            V, q = range_basis(problem.Z)[0], found.W.shape[1]
+            S_w, S_b = (V.T @ S @ V for S in nmmp_reference.scatters(problem.Z, problem.labels, 0))
+            ratios = found.trace["objective"]
+            if q == V.shape[1] or not np.isfinite(ratios).all():
+                continue  # nothing to choose, or the null-space branch
+            self.assertTrue(np.all(np.diff(ratios) >= -1e-12 * ratios[-1]), problem.name)
+            excess = nmmp_reference.largest(S_b - ratios[-1] * S_w, q)[0].sum()
+            self.assertLess(abs(excess), 1e-10 * np.trace(S_b), problem.name)
 
     def test_null_space_branch(self):
         """Wide data and one neighbour: classes fall into several components of the graph, so that
@@ -313,6 +392,46 @@ class Mpda(SpectralTest):
                 found, wanted = self.against(problem, mpda_reference.fit)
                 product = found.W.T @ wanted["C"] @ found.W
                 self.assertLess(np.abs(product - np.eye(len(product))).max(), 1e-7, problem.name)
+
+    def test_residual(self):
+        for problem in harness.problems(2):
+            if problem.n > problem.d:
+                W = harness.fit(problem, "mpda").W
+                C = mpda_reference.fit(problem.Z, problem.labels)["C"]
+                S_b = lfda_reference.local_scatters(problem.Z, problem.labels, 7)[1]
+                rest = S_b @ W - C @ W * np.diag(W.T @ S_b @ W)
+                self.assertLess(np.abs(rest).max(), 1e-7 * np.abs(S_b @ W).max(), problem.name)
+
+    def test_one_patch_leaves_the_taylor_term(self):
+        """In one patch per class all tangent spaces agree, whatever that is worth: no gamma."""
+        moved = 0.0
+        for problem in invariance_problems():
+            first, second = (harness.fit(problem, "mpda", patch=1000, gamma=gamma).W
+                             for gamma in (1e-3, 1e6))
+            self.assertLess(harness.relative_up_to_signs(second, first), 1e-8, problem.name)
+            cut = [harness.fit(problem, "mpda", patch=4, gamma=gamma).W for gamma in (1e-3, 1e6)]
+            moved = max(moved, harness.relative_up_to_signs(*cut))
+        self.assertGreater(moved, 1e-2, "gamma matters between patches")
+
+    def test_size_of_the_data(self):
+        """alpha and gamma are absolute: they have to grow with the squares."""
+        for problem in invariance_problems():
+            large = transformed(problem, "times 4", 4 * problem.Z)
+            first = harness.fit(problem, "mpda", alpha=1e-3).W
+            second = harness.fit(large, "mpda", alpha=16e-3, gamma=16.0).W
+            self.assertLess(harness.relative_up_to_signs(4 * second, first), 1e-8, problem.name)
+            same = harness.fit(large, "mpda", alpha=1e-3).W
+            self.assertGreater(harness.relative_up_to_signs(4 * same, first), 1e-4, problem.name)
+
+    def test_order_inside_a_class(self):
+        """It may change the patches, and then the span; the oracle follows."""
+        moved = 0.0
+        for problem in invariance_problems():
+            order = np.random.default_rng(3).permutation(problem.n)
+            other = transformed(problem, "other order", problem.Z[order], problem.labels[order])
+            W = self.against(other, mpda_reference.fit, alpha=1e-3)[0].W
+            moved = max(moved, degrees(W, harness.fit(problem, "mpda", alpha=1e-3).W))
+        self.assertGreater(moved, 1e-3)
 
     def test_classes_may_be_interleaved(self):
         """Only the order inside each class counts."""

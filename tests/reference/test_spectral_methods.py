@@ -7,7 +7,7 @@ import lda_reference
 import methods_harness as harness
 import mmc_reference
 import sulda_reference
-from scatter_reference import class_scatters
+from scatter_reference import class_scatters, largest, range_basis
 from spectral_checks import (SpectralTest, balanced, degrees, invariance_problems, rotation,
                              transformed)
 
@@ -55,6 +55,17 @@ class Oracles(unittest.TestCase):
         self.assertGreater(norm - fitted["bound"], -1e-8 * norm)
         nonzero = (fitted["Zs"] != 0).sum(axis=0)
         self.assertLessEqual(nonzero.max(), fitted["U1"].shape[1])
+
+    def test_sulda_factors(self):
+        """U1 is orthonormal and holds the centred data; C and sb diagonalise the scatters."""
+        for problem in harness.problems():
+            U1, C, sb = sulda_reference.factors(problem.Z, problem.labels)
+            H = (problem.Z - problem.Z.mean(axis=0)).T
+            self.assertLess(np.abs(U1.T @ U1 - np.eye(U1.shape[1])).max(), 1e-10, problem.name)
+            self.assertLess(harness.relative(U1 @ (U1.T @ H), H), 1e-8, problem.name)
+            S_w, S_b, _ = (U1.T @ S @ U1 for S in class_scatters(problem.Z, problem.index))
+            self.assertLess(np.abs(C.T @ S_b @ C - np.diag(sb ** 2)).max(), 1e-8, problem.name)
+            self.assertLess(np.abs(C.T @ S_w @ C - np.diag(1 - sb ** 2)).max(), 1e-8, problem.name)
 
 
 class Lda(SpectralTest):
@@ -189,6 +200,24 @@ class MmcLimits(SpectralTest):
                           for i in range(problem.c)]).T
         self.assertLess(degrees(W, np.linalg.svd(means)[0][:, :problem.c - 1]), 1e-3)
 
+    def test_same_in_all_dimensions(self):
+        """The eigenvectors of the d x d matrix itself, directions without samples pushed below."""
+        for problem in invariance_problems():
+            fitted = mmc_reference.mmc(problem.Z, problem.labels)
+            V, M = range_basis(problem.Z)[0], fitted["M"]
+            outside = np.eye(problem.d) - V @ V.T
+            wanted = largest(M - 10 * np.linalg.norm(M, 2) * outside, fitted["W"].shape[1])[1]
+            W = harness.fit(problem, "mmc").W
+            self.assertLess(harness.relative_up_to_signs(W, wanted), 1e-8, problem.name)
+
+    def test_units_of_features_matter(self):
+        problem = harness.random_problem("n >> d", 42)
+        units = np.linspace(0.5, 4, problem.d)
+        mapped = transformed(problem, "other units", problem.Z * units)
+        first, second = (harness.fit(p, "mmc").W for p in (problem, mapped))
+        self.assertGreater(degrees(first / units[:, None], second), 1.0)
+        self.assertGreater(degrees(first, second), 1.0)
+
 
 class Alde(Mmc):
     method = "alde"
@@ -210,6 +239,56 @@ class Alde(Mmc):
                 found.append(harness.fit(problem, name).W[:, :3])
         self.assertLess(degrees(*spans["alde"]), 1e-6)
         self.assertGreater(degrees(*spans["mmc"]), 1e-3)
+
+    def test_traces_and_range_of_eigenvalues(self):
+        """tr Sb_a = 1 is all there is with theta = 0; in d dimensions c > d columns see tr Sw_a."""
+        for problem in harness.problems():
+            fitted = harness.fit(problem, "alde", theta=0.0)
+            self.assertAlmostEqual(fitted.json["objective"], 1.0, 10, problem.name)
+            found = harness.fit(problem, "alde")
+            values = np.diag(found.W.T @ self.oracle(problem.Z, problem.labels)["M"] @ found.W)
+            self.assertTrue(np.all(np.abs(values) <= 1 + 1e-12), problem.name)
+            self.assertTrue(np.all(np.diff(values) <= 1e-12), problem.name)
+        full = harness.random_problem("c > d", 45)
+        for theta in (0.3, 1.0, 4.0):
+            objective = harness.fit(full, "alde", theta=theta).json["objective"]
+            self.assertAlmostEqual(objective, 1 - theta, 10)
+
+    def test_long_deviation_has_no_more_weight(self):
+        """Two opposite deviations stretched, the class mean in its place: ALDE stays."""
+        self.need("mmc")
+        rng = np.random.default_rng(46)
+        means, steps = 2 * rng.normal(size=(3, 5)), rng.normal(size=(6, 5))
+        maps = {"alde": [], "mmc": []}
+        for stretch in (1.0, 6.0):
+            steps[0] *= stretch
+            X = np.vstack([mean + sign * steps for mean in means for sign in (1, -1)])
+            problem = harness.Problem("stretched", X, np.repeat([1, 2, 3], 12), "none")
+            for name, found in maps.items():
+                found.append(harness.fit(problem, name).W)
+        self.assertLess(harness.relative(*maps["alde"]), 1e-10)
+        self.assertGreater(harness.relative(*maps["mmc"]), 1e-3)
+
+    def test_equal_lengths_are_mmc(self):
+        """All deviations of length one, all class means at one distance from the mean."""
+        self.need("mmc")
+        steps = np.random.default_rng(47).normal(size=(4, 5, 4))
+        steps /= np.linalg.norm(steps, axis=2)[:, :, None]
+        X = np.vstack([corner + sign * own for corner, own in zip(3 * np.eye(4), steps)
+                       for sign in (1, -1)])
+        problem = harness.Problem("equal lengths", X, np.repeat([1, 2, 3, 4], 10), "none")
+        theta = ((3 * np.eye(4)[0] - 0.75) ** 2).sum()  # the squared distance of a class mean
+        W, other = harness.fit(problem, "alde").W, harness.fit(problem, "mmc", theta=theta).W
+        self.assertLess(harness.relative_up_to_signs(W, other), 1e-8)
+
+    def test_two_isotropic_classes(self):
+        """Deviations along every axis alike: the first column joins the two means."""
+        steps = np.vstack([np.eye(5), -np.eye(5)]) * np.tile([1.0, 4.0, 0.5, 2.0, 3.0], 2)[:, None]
+        apart = np.array([1.0, -2.0, 0.5, 3.0, -1.0])
+        problem = harness.Problem("two crosses", np.vstack([steps, steps + apart]),
+                                  np.repeat([1, 2], 10), "none")
+        first = harness.fit(problem, "alde").W[:, :1]
+        self.assertLess(degrees(first, apart[:, None]), 1e-6)
 
     def test_sample_at_its_class_mean_has_no_vote(self):
         X, labels = harness.rlar_problems.samples(np.random.default_rng(44), 5, (10, 1, 9))
@@ -260,6 +339,31 @@ class Sulda(SpectralTest):
             self.assertTrue(np.all((np.diag(between) > 0) & (np.diag(between) < 1 + 1e-8)))
             if problem.n - 1 <= problem.d:
                 self.assertLess(np.abs(G.T @ S_w @ G).max(), 1e-8, problem.name)
+
+    def test_scatters_are_the_singular_values(self):
+        """G^T S_b G = sb^2 and G^T S_w G = 1 - sb^2, both diagonal."""
+        for problem in harness.problems():
+            G = harness.fit(problem, "sulda").W
+            S_w, S_b, _ = class_scatters(problem.Z, problem.index)
+            squares = sulda_reference.factors(problem.Z, problem.labels)[2] ** 2
+            self.assertLess(np.abs(G.T @ S_b @ G - np.diag(squares)).max(), 1e-8, problem.name)
+            self.assertLess(np.abs(G.T @ S_w @ G - np.diag(1 - squares)).max(), 1e-8, problem.name)
+
+    def test_certificate(self):
+        """A dual L with |U1 L| <= 1 that has the sign of G wherever G is not zero: no column of
+        the program, run long, has a larger norm than it must."""
+        for problem in (harness.random_problem("n << d", seed, "unit") for seed in (3, 200)):
+            G = harness.fit(problem, "sulda", iters=20000, tol=1e-9).W
+            U1, C, _ = sulda_reference.factors(problem.Z, problem.labels)
+            G = G * np.where(((U1.T @ G) * C).sum(axis=0) < 0, -1.0, 1.0)
+            dual = sulda_reference.sparse(U1, C, 20000, 1e-9)[2]
+            self.assertLess(np.abs(dual).max(), 1 + 1e-6, problem.name)
+            self.assertLess(harness.relative(U1 @ (U1.T @ dual), dual), 1e-6, problem.name)
+            support = np.abs(G) > 1e-5 * np.abs(G).max()
+            self.assertLess(np.abs(dual - np.sign(G))[support].max(), 1e-6, problem.name)
+            self.assertLessEqual(support.sum(axis=0).max(), U1.shape[1], problem.name)
+            norms, bounds = np.abs(G).sum(axis=0), ((U1.T @ dual) * C).sum(axis=0)
+            self.assertLess(np.abs(norms / bounds - 1).max(), 1e-5, problem.name)
 
     def test_same_span_as_lda(self):
         self.need("lda")
