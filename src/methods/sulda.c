@@ -14,8 +14,12 @@
  *
  * When all sb are equal (within 1e-6: the rule for fewer samples than features) P is defined up to
  * a rotation only, and the sparse G depends on it. Then P is the Gram-Schmidt basis of the whitened
- * class means in the order of the classes. The paper also lets Z vary, which is not convex; not
- * done here. Costs the reduction and 4 d r q per iteration. */
+ * class means in the order of the classes.
+ *
+ * variant=s1 lets Z vary, as the 2016 paper does, by a linearised ADMM: Z by a Procrustes step, G
+ * by a shrunk gradient step, the multiplier by the constraint. Not convex: it may find a sparser G
+ * or none. What it finds is put back on the constraint, and taken only when its norm is below that
+ * of variant s0, which is always made first. Costs the reduction and 4 d r q per iteration. */
 #include "methods/method.h"
 
 #include "linalg/linalg.h"
@@ -28,6 +32,8 @@ static const rlar_param_def params_table[] = {
     {"iters", RLAR_PARAM_INT, 500, 1, 1000000, NULL, NULL, "500", "iterations"},
     {"tol", RLAR_PARAM_REAL, 1e-5, 0.0, 1.0, NULL, NULL, "1e-5",
      "stop when the feasible and the sparse iterate agree to this share; 0: never stop early"},
+    {"variant", RLAR_PARAM_CHOICE, 0, 0, 1, "s0|s1", NULL, "s0",
+     "s1: let the directions rotate as well to get sparser (not convex; never worse than s0)"},
     {NULL, RLAR_PARAM_REAL, 0, 0, 0, NULL, NULL, NULL, NULL},
 };
 
@@ -40,6 +46,7 @@ typedef struct state {
     const int64_t *first;
     int64_t iters;
     double tol;
+    bool rotate; /* variant s1 */
     rlar_reduced reduced;
     double *g;             /* d x q, the map: G0, then the feasible iterate */
     double *c_star;        /* r x q: P, then C */
@@ -49,6 +56,13 @@ typedef struct state {
     double *along;         /* r x q: U1^T V */
     double moved;          /* ||sparse - its predecessor|| of the last iteration */
 } state;
+
+/* Variant s1. */
+typedef struct rotation {
+    double b;                /* penalty of the constraint */
+    double *cz, *l, *gap;    /* r x q: C Z; the multiplier over b; U1^T G - C Z */
+    double *m, *u, *sv, *vt; /* q x q: the Procrustes matrix and its SVD; sv has q */
+} rotation;
 
 static int64_t min64(int64_t a, int64_t b) {
     return a < b ? a : b;
@@ -190,6 +204,100 @@ static rlar_status minimise(rlar_ctx *ctx, state *st, rlar_info *info) {
     return RLAR_OK;
 }
 
+/* ---- Variant s1 ---- */
+
+/* Larger steps diverge, smaller penalties collapse to G = 0 (measured when the method was
+ * specified). */
+static const double PENALTY = 10.0, ETA = 1.02;
+
+static rlar_status rotation_take(rlar_ctx *ctx, const state *st, rotation *ro) {
+    const size_t tall = (size_t)st->r * sizeof(double), small = (size_t)st->q * sizeof(double);
+    RLAR_TRY(rlar__alloc(ctx, st->q, tall, "the rotation", &ro->cz));
+    RLAR_TRY(rlar__calloc(ctx, st->q, tall, "the rotation", &ro->l));
+    RLAR_TRY(rlar__alloc(ctx, st->q, tall, "the rotation", &ro->gap));
+    RLAR_TRY(rlar__alloc(ctx, st->q, small, "the rotation", &ro->m));
+    RLAR_TRY(rlar__alloc(ctx, st->q, small, "the rotation", &ro->u));
+    RLAR_TRY(rlar__alloc(ctx, st->q, sizeof(double), "the rotation", &ro->sv));
+    return rlar__alloc(ctx, st->q, small, "the rotation", &ro->vt);
+}
+
+static void rotation_free(rotation *ro) {
+    rlar__free(ro->cz);
+    rlar__free(ro->l);
+    rlar__free(ro->gap);
+    rlar__free(ro->m);
+    rlar__free(ro->u);
+    rlar__free(ro->sv);
+    rlar__free(ro->vt);
+}
+
+/* Z = the orthogonal matrix nearest to C^T (U1^T G + L), then C Z; along holds U1^T G. */
+static rlar_status update_z(rlar_ctx *ctx, state *st, rotation *ro) {
+    const int64_t r = st->r, q = st->q;
+    for (int64_t i = 0; i < r * q; i++)
+        ro->gap[i] = st->along[i] + ro->l[i];
+    RLAR_TRY(rlar__project(ctx, q, q, r, st->c_star, ro->gap, ro->m));
+    RLAR_TRY(rlar__svd_thin(ctx, q, q, ro->m, ro->u, ro->sv, ro->vt));
+    RLAR_TRY(rlar__multiply(ctx, q, q, q, ro->u, ro->vt, ro->m));
+    return rlar__multiply(ctx, r, q, q, st->c_star, ro->m, ro->cz);
+}
+
+/* G = shrink(G - U1 (U1^T G - C Z + L) / eta, 1 / (b eta)); moved is its change. */
+static rlar_status update_g(rlar_ctx *ctx, state *st, rotation *ro) {
+    const int64_t count = st->d * st->q;
+    double moved = 0.0;
+    for (int64_t i = 0; i < st->r * st->q; i++)
+        ro->gap[i] = st->along[i] - ro->cz[i] + ro->l[i];
+    RLAR_TRY(rlar__multiply(ctx, st->d, st->q, st->r, st->reduced.v, ro->gap, st->v));
+    for (int64_t i = 0; i < count; i++) {
+        const double old = st->sparse[i];
+        st->sparse[i] = shrink(old - st->v[i] / ETA, 1.0 / (ro->b * ETA));
+        moved += (st->sparse[i] - old) * (st->sparse[i] - old);
+    }
+    st->moved = sqrt(moved);
+    return rlar__project(ctx, st->r, st->q, st->d, st->reduced.v, st->sparse, st->along);
+}
+
+/* L += U1^T G - C Z, which stays in gap. */
+static void update_l(state *st, rotation *ro) {
+    for (int64_t i = 0; i < st->r * st->q; i++) {
+        ro->gap[i] = st->along[i] - ro->cz[i];
+        ro->l[i] += ro->gap[i];
+    }
+}
+
+/* G + U1 (C Z - U1^T G) is feasible for any G; take it when it is sparser than what there is. */
+static rlar_status take_if_sparser(rlar_ctx *ctx, state *st, rotation *ro, rlar_info *info) {
+    const int64_t count = st->d * st->q;
+    RLAR_TRY(rlar__multiply(ctx, st->d, st->q, st->r, st->reduced.v, ro->gap, st->v));
+    for (int64_t i = 0; i < count; i++)
+        st->v[i] = st->sparse[i] - st->v[i];
+    const double norm = l1_norm(count, st->v);
+    if (!(norm < info->sparsity))
+        return RLAR_OK;
+    memcpy(st->g, st->v, (size_t)count * sizeof *st->g);
+    info->objective = info->sparsity = info->smoothed = norm;
+    return RLAR_OK;
+}
+
+static rlar_status rotate(rlar_ctx *ctx, state *st, rotation *ro, rlar_info *info) {
+    const int64_t count = st->d * st->q, inner = st->r * st->q;
+    RLAR_TRY(rotation_take(ctx, st, ro));
+    ro->b = PENALTY * (double)count / l1_norm(count, st->g0);
+    memcpy(st->sparse, st->g0, (size_t)count * sizeof *st->g0);
+    RLAR_TRY(rlar__project(ctx, st->r, st->q, st->d, st->reduced.v, st->sparse, st->along));
+    for (int64_t k = 1; k <= st->iters; k++) {
+        RLAR_TRY(update_z(ctx, st, ro));
+        RLAR_TRY(update_g(ctx, st, ro));
+        update_l(st, ro);
+        RLAR_TRY(rlar__poll(ctx));
+        if (rlar__norm(inner, ro->gap) <= st->tol * rlar__norm(inner, st->c_star) &&
+            st->moved <= st->tol * rlar__norm(count, st->sparse))
+            break;
+    }
+    return take_if_sparser(ctx, st, ro, info);
+}
+
 static void state_free(state *st) {
     rlar__reduce_free(&st->reduced);
     rlar__free(st->c_star);
@@ -216,11 +324,16 @@ static rlar_status fit(rlar_ctx *ctx, const rlar_train *train, const rlar_params
                 .c = train->c,
                 .first = train->first,
                 .iters = rlar__param_int(params, "iters"),
-                .tol = rlar__param(params, "tol")};
+                .tol = rlar__param(params, "tol"),
+                .rotate = rlar__param_int(params, "variant") == 1};
     rlar_status status = prepare(ctx, &st, train, out);
     info->dual = train->d > train->n;
     if (status >= 0 && st.r < st.d) {
+        rotation ro = {0};
         status = minimise(ctx, &st, info);
+        if (status >= 0 && st.rotate)
+            status = rotate(ctx, &st, &ro, info);
+        rotation_free(&ro);
     } else if (status >= 0) {
         info->converged = 1;
         info->objective = info->sparsity = info->smoothed = l1_norm(st.d * st.q, st.g);
@@ -267,7 +380,7 @@ const rlar_method rlar__method_sulda = {
             .params = params_table,
             .source = "partly confirmed: the problem by the papers' abstracts and the known "
                       "characterisation of uncorrelated LDA; the solver and its constants are our "
-                      "own, and the rotation Z of the 2016 paper is fixed to I",
+                      "own; the rotation Z of the 2016 paper is fixed to I unless variant=s1",
             .regression = 0},
     .outputs = outputs,
     .fit = fit,

@@ -322,6 +322,29 @@ static void test_sulda_without_room(void **state) {
     labelled_free(&s);
 }
 
+static double l1(int64_t count, const double *x);
+
+/* The free rotation: still G^T S_t G = I, still in the span that U1^T G = C Z allows, and sparser.
+ */
+static void test_sulda_rotates(void **state) {
+    (void)state;
+    labelled s = wide();
+    scatters all = scatters_of(&s, false);
+    fitted *fixed = fit(&s, "sulda", "iters=3000"),
+           *free_z = fit(&s, "sulda", "iters=3000 variant=s1");
+    const int64_t d = s.d, count = d * fixed->p;
+    assert_int_equal(free_z->p, fixed->p);
+    check_identity(free_z, d, all.t, 1.0, 1e-9);
+    for (int64_t j = 0; j < free_z->p; j++)
+        assert_close(form(d, all.w, free_z->w + j * d, free_z->w + j * d), 0.0, 1e-11);
+    assert_true(l1(count, free_z->w) < 0.999 * l1(count, fixed->w));
+    assert_close(free_z->info.objective, l1(count, free_z->w), 1e-10);
+    fitted_free(fixed);
+    fitted_free(free_z);
+    scatters_free(&all);
+    labelled_free(&s);
+}
+
 static double l1(int64_t count, const double *x) {
     double sum = 0.0;
     for (int64_t i = 0; i < count; i++)
@@ -450,6 +473,7 @@ int main(void) {
         cmocka_unit_test(test_alde_ignores_distance),
         cmocka_unit_test(test_sulda_without_room),
         cmocka_unit_test(test_sulda_with_room),
+        cmocka_unit_test(test_sulda_rotates),
         cmocka_unit_test(test_invariances),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
