@@ -234,7 +234,7 @@ const rlar_method rlar__method_alpr = {
             .title = "Adaptive Locality Preserving Regression",
             .cite = "J. Wen, Z. Zhong, Z. Zhang, L. Fei, Z. Lai and R. Chen, Adaptive Locality "
                     "Preserving Regression, IEEE Transactions on Circuits and Systems for Video "
-                    "Technology 30(1), 75-88, 2020; arXiv 1901.00563",
+                    "Technology, 2020; arXiv 1901.00563",
             .about = "Regression without offset on targets that keep a margin of 1, with learned "
                      "weights between all samples of a class that draw close ones together, and "
                      "row-sparse W.",

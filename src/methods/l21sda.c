@@ -227,8 +227,7 @@ const rlar_method rlar__method_l21sda = {
     .def = {.name = "l21sda",
             .title = "Sparse Discriminant Analysis via Joint L2,1-Norm Minimisation",
             .cite = "X. Shi, Y. Yang, Z. Guo and Z. Lai, Face Recognition by Sparse Discriminant "
-                    "Analysis via Joint L2,1-Norm Minimization, Pattern Recognition 47(7), "
-                    "2447-2453, 2014",
+                    "Analysis via Joint L2,1-Norm Minimization, Pattern Recognition 47(7), 2014",
             .about =
                 "Optimal scoring: class scores and a linear map that predicts them are learned "
                 "in turn, with an L2,1 penalty that makes all c - 1 directions use the same "

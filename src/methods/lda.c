@@ -119,7 +119,7 @@ const rlar_method rlar__method_lda = {
     .def = {.name = "lda",
             .title = "Linear Discriminant Analysis",
             .cite = "R. A. Fisher, The Use of Multiple Measurements in Taxonomic Problems, Annals "
-                    "of Eugenics 7(2), 179-188, 1936",
+                    "of Eugenics 7(2), 1936",
             .about = "The directions along which classes are apart most, measured by the scatter "
                      "between classes against that within them; at most one less than classes. "
                      "With fewer samples than features every class collapses to a point "

@@ -282,7 +282,7 @@ const rlar_method rlar__method_lsda = {
             .title = "Locality Sensitive Discriminant Analysis",
             .cite = "D. Cai, X. He, K. Zhou, J. Han and H. Bao, Locality Sensitive Discriminant "
                     "Analysis, Proceedings of the 20th International Joint Conference on "
-                    "Artificial Intelligence (IJCAI), 708-713, 2007",
+                    "Artificial Intelligence (IJCAI), 2007",
             .about = "Directions that spread neighbours of different classes and keep neighbours "
                      "of one class together. With the complete graph (k = 0) and classes of one "
                      "size its first c - 1 outputs span those of LDA.",

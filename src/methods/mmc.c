@@ -50,8 +50,7 @@ const rlar_method rlar__method_mmc = {
     .def = {.name = "mmc",
             .title = "Maximum Margin Criterion",
             .cite = "H. Li, T. Jiang and K. Zhang, Efficient and Robust Feature Extraction by "
-                    "Maximum Margin Criterion, IEEE Transactions on Neural Networks 17(1), "
-                    "157-165, 2006",
+                    "Maximum Margin Criterion, IEEE Transactions on Neural Networks 17(1), 2006",
             .about = "Orthonormal directions that maximise the scatter between classes minus the "
                      "scatter within them. Nothing is inverted, so few samples are no problem; "
                      "features with a large variance dominate, so scale the data.",

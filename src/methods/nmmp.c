@@ -186,7 +186,7 @@ const rlar_method rlar__method_nmmp = {
             .title = "Neighborhood MinMax Projections",
             .cite = "F. Nie, S. Xiang and C. Zhang, Neighborhood MinMax Projections, Proceedings "
                     "of the 20th International Joint Conference on Artificial Intelligence "
-                    "(IJCAI), 993-998, 2007",
+                    "(IJCAI), 2007",
             .about = "Orthonormal directions that maximise the summed distances to near samples of "
                      "other classes over those to near samples of the same class. Only "
                      "neighbours count, so classes may have any shape.",

@@ -98,7 +98,7 @@ const rlar_method rlar__method_relsr = {
             .title = "Retargeted Least Squares Regression",
             .cite = "X.-Y. Zhang, L. Wang, S. Xiang and C.-L. Liu, Retargeted Least Squares "
                     "Regression Algorithm, IEEE Transactions on Neural Networks and Learning "
-                    "Systems 26(9), 2206-2213, 2015",
+                    "Systems 26(9), 2015",
             .about = "Ridge regression on targets that are learned from the data: they may take "
                      "any values that keep the true class ahead of every other by at least 1.",
             .scores = "Euclidean norm of the feature's row of W; no row is exactly 0",

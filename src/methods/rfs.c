@@ -198,7 +198,7 @@ const rlar_method rlar__method_rfs = {
             .title = "Robust Feature Selection",
             .cite = "F. Nie, H. Huang, X. Cai and C. Ding, Efficient and Robust Feature Selection "
                     "via Joint L2,1-Norms Minimization, Advances in Neural Information Processing "
-                    "Systems 23, 1813-1821, 2010",
+                    "Systems, 2010",
             .about = "Regression on 0/1 class targets with the L2,1 norm both of the residuals and "
                      "of W: outliers count little, and features that do not matter get rows near "
                      "0. The offset is a feature of ones, penalised with the others.",

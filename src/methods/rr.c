@@ -74,7 +74,7 @@ const rlar_method rlar__method_rr = {
     .def = {.name = "rr",
             .title = "Ridge Regression",
             .cite = "A. E. Hoerl and R. W. Kennard, Ridge Regression: Biased Estimation for "
-                    "Nonorthogonal Problems, Technometrics 12(1), 55-67, 1970",
+                    "Nonorthogonal Problems, Technometrics 12(1), 1970",
             .about = "Least squares on 0/1 class targets with a penalty on the squared size of W "
                      "and a free offset. The simplest regression method; works for any number of "
                      "features.",
