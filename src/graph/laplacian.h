@@ -4,6 +4,8 @@
 
 #include "graph/knn.h"
 
+enum { RLAR_STRIP = 32 }; /* features at once: four vectors of eight */
+
 /* Row j holds the edges that touch sample j, in either direction, each with half its weight S:
  * (L x)_j = sum over e of weight[e] (x_j - x_other[e]). Two samples that chose each other have two
  * edges. */
@@ -25,5 +27,11 @@ void rlar__laplacian_build(const rlar_groups *groups, int64_t k, const rlar_grap
  */
 void rlar__laplacian_row(const rlar_laplacian *l, int64_t j, double beta, int64_t d,
                          const double *x, double *out);
+/* The same for `count` of the features: x and out point to the first of them, ld is d. */
+void rlar__laplacian_part(const rlar_laplacian *l, int64_t j, double beta, int64_t ld,
+                          int64_t count, const double *x, double *out);
+/* The same for RLAR_STRIP of them; x points to those of sample number `origin`. */
+void rlar__laplacian_strip(const rlar_laplacian *l, int64_t j, double beta, int64_t ld,
+                           int64_t origin, const double *x, double *out);
 
 #endif

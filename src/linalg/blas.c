@@ -52,6 +52,9 @@ enum {
 typedef struct blas_table {
     void (*dgemm)(int, int, int, int, int, int, double, const double *, int, const double *, int,
                   double, double *, int);
+    void (*dsyrk)(int, int, int, int, int, double, const double *, int, double, double *, int);
+    void (*dgemv)(int, int, int, int, double, const double *, int, const double *, int, double,
+                  double *, int);
     void (*dtrsm)(int, int, int, int, int, int, int, double, const double *, int, double *, int);
     void (*dpotrf)(const char *, const int *, double *, const int *, int *);
     void (*dpotri)(const char *, const int *, double *, const int *, int *);
@@ -148,7 +151,8 @@ static int threads_of(void *handle) {
 /* Fill the table from an open library; false when a function is missing. */
 static bool take(void *handle, const char *name) {
     blas_table t = {.library = name, .wanted = blas.wanted, .chosen = blas.chosen};
-    if (!find(handle, "cblas_dgemm", &t.dgemm) || !find(handle, "cblas_dtrsm", &t.dtrsm) ||
+    if (!find(handle, "cblas_dgemm", &t.dgemm) || !find(handle, "cblas_dsyrk", &t.dsyrk) ||
+        !find(handle, "cblas_dgemv", &t.dgemv) || !find(handle, "cblas_dtrsm", &t.dtrsm) ||
         !find(handle, "dpotrf_", &t.dpotrf) || !find(handle, "dpotri_", &t.dpotri) ||
         !find(handle, "dsyevr_", &t.dsyevr) || !find(handle, "dgesdd_", &t.dgesdd))
         return false;
@@ -300,6 +304,21 @@ void rlar__gemm(rlar_op op_a, rlar_op op_b, int64_t m, int64_t n, int64_t k, dou
     const int before = one_thread();
     blas.dgemm(COLUMN_MAJOR, trans(op_a), trans(op_b), (int)m, (int)n, (int)k, alpha, a, (int)lda,
                b, (int)ldb, beta, c, (int)ldc);
+    threads_back(before);
+}
+
+void rlar__syrk(rlar_op op, int64_t n, int64_t k, double alpha, const double *a, int64_t lda,
+                double beta, double *c, int64_t ldc) {
+    const int before = one_thread();
+    blas.dsyrk(COLUMN_MAJOR, LOWER, trans(op), (int)n, (int)k, alpha, a, (int)lda, beta, c,
+               (int)ldc);
+    threads_back(before);
+}
+
+void rlar__gemv(int64_t m, int64_t n, const double *a, int64_t lda, const double *x, double beta,
+                double *y) {
+    const int before = one_thread();
+    blas.dgemv(COLUMN_MAJOR, NO_TRANS, (int)m, (int)n, 1.0, a, (int)lda, x, 1, beta, y, 1);
     threads_back(before);
 }
 

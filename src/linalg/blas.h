@@ -11,6 +11,12 @@ typedef enum rlar_op { RLAR_PLAIN, RLAR_TRANSPOSED } rlar_op;
 void rlar__gemm(rlar_op op_a, rlar_op op_b, int64_t m, int64_t n, int64_t k, double alpha,
                 const double *a, int64_t lda, const double *b, int64_t ldb, double beta, double *c,
                 int64_t ldc);
+/* Lower triangle of C (n x n) = alpha op(A) op(A)^T + beta C, op(A) n x k. */
+void rlar__syrk(rlar_op op, int64_t n, int64_t k, double alpha, const double *a, int64_t lda,
+                double beta, double *c, int64_t ldc);
+/* y (m) = A x + beta y, A m x n. */
+void rlar__gemv(int64_t m, int64_t n, const double *a, int64_t lda, const double *x, double beta,
+                double *y);
 /* B (m x n) <- op(L)^-1 B, L lower triangular (m x m). */
 void rlar__trsm_left(rlar_op op, int64_t m, int64_t n, const double *l, int64_t ldl, double *b,
                      int64_t ldb);
@@ -20,6 +26,19 @@ void rlar__trsm_right(int64_t m, int64_t n, const double *l, int64_t ldl, double
 int rlar__potrf(int64_t n, double *a, int64_t lda);
 /* Inverse (lower triangle) from the factor. */
 void rlar__potri(int64_t n, double *l, int64_t lda);
+
+/* Lower triangle of C (side x side) = alpha op(A) op(B)^T + beta C, known to be symmetric, over
+ * `inner`; A and B may be the same. Parallel over panels of columns (gram.c). */
+typedef struct rlar_triangle {
+    rlar_op op;
+    int64_t side, inner;
+    double alpha, beta;
+    const double *a, *b;
+    int64_t ld;
+    double *c;
+    int64_t ldc;
+} rlar_triangle;
+rlar_status rlar__triangle(rlar_ctx *ctx, const rlar_triangle *triangle);
 
 /* The eigenvalues from number `first` (1 = smallest) up, ascending, and their vectors; 0 = done.
  * NULL work: only the sizes wanted go to *lwork, *liwork. */

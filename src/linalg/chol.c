@@ -1,56 +1,66 @@
-/* chol.c - Cholesky of symmetric positive definite matrices, tile by tile, with a guarded retry.
+/* chol.c - Cholesky of symmetric positive definite matrices, panel by panel, with a guarded retry.
  *
- * Right-looking: factor a diagonal tile, solve the tiles below it, update the triangle behind. The
- * last two are parallel over tiles of the output, so the bits do not depend on threads (LAPACK's
- * own threaded version does not promise that). n^3/3 operations. */
+ * Right-looking: factor a diagonal block, solve the rows below it, update the triangle behind. The
+ * last two are parallel over pieces of the output, so the bits do not depend on threads (LAPACK's
+ * own threaded version does not promise that). n^3/3 operations; faster than DPOTRF, whose panels
+ * are too narrow for these kernels (docs/performance.md). */
 #include "linalg/blas.h"
 
-enum { RETRIES = 12 };
+enum { RETRIES = 12, ROWS = 256 };
 
 typedef struct chol_step {
     double *a;
-    int64_t n, k; /* first column of the tile being eliminated */
-    int64_t next; /* k + RLAR_TILE: first row below it */
+    int64_t n, k, width; /* the diagonal block: its first column, its columns */
 } chol_step;
-
-static int64_t tile_size(const chol_step *s, int64_t start) {
-    return s->n - start < RLAR_TILE ? s->n - start : RLAR_TILE;
-}
 
 static double *at(const chol_step *s, int64_t i, int64_t j) {
     return s->a + j * s->n + i;
 }
 
-/* L_ik = A_ik L_kk^-T */
+/* Wide enough for DSYRK, narrow enough that the block itself, which nobody shares, costs little. */
+static int64_t block_width(int64_t n) {
+    return n < 512 ? 32 : n < 4096 ? 64 : 128;
+}
+
+/* L_ik = A_ik L_kk^-T for some rows below the block. */
 static rlar_status column_task(void *arg, int64_t index) {
     const chol_step *s = arg;
-    const int64_t i = s->next + index * RLAR_TILE;
-    rlar__trsm_right(tile_size(s, i), RLAR_TILE, at(s, s->k, s->k), s->n, at(s, i, s->k), s->n);
+    const int64_t i = s->k + s->width + index * ROWS;
+    rlar__trsm_right(s->n - i < ROWS ? s->n - i : ROWS, s->width, at(s, s->k, s->k), s->n,
+                     at(s, i, s->k), s->n);
     return RLAR_OK;
 }
 
-/* A_ij -= L_ik L_jk^T for one column j of tiles, i >= j: long columns first. */
-static rlar_status update_task(void *arg, int64_t index) {
-    const chol_step *s = arg;
-    const int64_t j = s->next + index * RLAR_TILE;
-    for (int64_t i = j; i < s->n; i += RLAR_TILE)
-        rlar__gemm(RLAR_PLAIN, RLAR_TRANSPOSED, tile_size(s, i), tile_size(s, j), RLAR_TILE, -1.0,
-                   at(s, i, s->k), s->n, at(s, j, s->k), s->n, 1.0, at(s, i, j), s->n);
-    return RLAR_OK;
+/* A_ij -= L_ik L_jk^T behind the block. */
+static rlar_status update_behind(rlar_ctx *ctx, const chol_step *s) {
+    const int64_t next = s->k + s->width;
+    const double *l = at(s, next, s->k);
+    const rlar_triangle t = {.op = RLAR_PLAIN,
+                             .side = s->n - next,
+                             .inner = s->width,
+                             .alpha = -1.0,
+                             .beta = 1.0,
+                             .a = l,
+                             .b = l,
+                             .ld = s->n,
+                             .c = at(s, next, next),
+                             .ldc = s->n};
+    return rlar__triangle(ctx, &t);
 }
 
 /* *failed: the matrix is not positive definite. */
 static rlar_status factor_once(rlar_ctx *ctx, int64_t n, double *a, bool *failed) {
+    const int64_t width = block_width(n);
     *failed = false;
-    for (int64_t k = 0; k < n; k += RLAR_TILE) {
-        chol_step s = {.a = a, .n = n, .k = k, .next = k + RLAR_TILE};
-        if (rlar__potrf(tile_size(&s, k), at(&s, k, k), n) != 0) {
+    for (int64_t k = 0; k < n; k += width) {
+        chol_step s = {.a = a, .n = n, .k = k, .width = n - k < width ? n - k : width};
+        if (rlar__potrf(s.width, at(&s, k, k), n) != 0) {
             *failed = true;
             return RLAR_OK;
         }
-        const int64_t below = s.next < n ? (n - s.next + RLAR_TILE - 1) / RLAR_TILE : 0;
-        RLAR_TRY(rlar__parallel(ctx, below, column_task, &s));
-        RLAR_TRY(rlar__parallel(ctx, below, update_task, &s));
+        const int64_t rows = n - k - s.width;
+        RLAR_TRY(rlar__parallel(ctx, (rows + ROWS - 1) / ROWS, column_task, &s));
+        RLAR_TRY(update_behind(ctx, &s));
     }
     return RLAR_OK;
 }

@@ -18,32 +18,69 @@ enum {
     RLAR_COLUMNS = 64      /* samples, or right-hand sides, per task; see rlar__project */
 };
 
+/* Loops that are worth the widest vectors of the machine: compiled for each, chosen when the
+ * program is loaded. The lanes are written out in the loops and products are not fused with sums
+ * (-ffp-contract=off), so the bits are the same in every version. */
+#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__OPTIMIZE__) &&                      \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(__clang__)
+#define RLAR_SIMD __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define RLAR_SIMD
+#endif
+
+/* Eight numbers side by side, anywhere in memory; one register or several, as the machine has. */
+typedef double rlar_lanes __attribute__((vector_size(64), aligned(8), may_alias));
+
 /* ---- BLAS (blas.c) ---- */
 
 /* Load the library on first use, and see that the system has room for its buffers and for the bytes
  * that the caller is going to take beside them. Every public call that computes starts with it. */
 rlar_status rlar__blas_open(rlar_ctx *ctx, int64_t beside);
 
-/* ---- Products (gram.c) ---- */
+/* ---- Sums over samples in a fixed order (tree.c) ---- */
 
-/* Buffers for the partial sums of a split sum, one slot per thread. */
+/* Buffers for sums over n samples of matrices of up to rows x cols. */
 typedef struct rlar_partials {
-    int slots;
-    int depth; /* tiles per slot: the height of the tree, 0 when one block holds all samples */
-    double *tiles;
-    atomic_int *busy; /* per slot */
+    int levels; /* buffers: log2 of the number of blocks, 0 when one block holds all samples */
+    int64_t size;
+    double *stack;
 } rlar_partials;
 
-/* Carve the buffers for sums over n samples on the context's threads. */
-void rlar__partials_carve(rlar_workspace *ws, const rlar_ctx *ctx, int64_t n, rlar_partials *out);
+void rlar__partials_carve(rlar_workspace *ws, const rlar_ctx *ctx, int64_t n, int64_t rows,
+                          int64_t cols, rlar_partials *out);
+
+/* One sum on its way: for each block of RLAR_SUM_BLOCK samples take a leaf, fill it (it holds
+ * anything), merge; then end. Of the first `triangle` columns only the lower triangle is added. */
+typedef struct rlar_tree {
+    const rlar_partials *partials;
+    int64_t rows, cols, triangle;
+    double *result;
+    int64_t block;
+    int top;
+} rlar_tree;
+
+rlar_tree rlar__tree_begin(const rlar_partials *partials, int64_t rows, int64_t cols,
+                           int64_t triangle, double *result);
+double *rlar__tree_leaf(rlar_tree *tree);
+rlar_status rlar__tree_merge(rlar_ctx *ctx, rlar_tree *tree);
+rlar_status rlar__tree_end(rlar_ctx *ctx, rlar_tree *tree);
+/* How many merges follow block number k. */
+int rlar__tree_merges(int64_t k);
+
+/* ---- Products (gram.c) ---- */
 
 /* Lower triangle of C (d x d, ldc) = A B^T, where A, B are d x n and the product is known to be
  * symmetric. Costs n d^2. */
 rlar_status rlar__gram_outer(rlar_ctx *ctx, const rlar_partials *partials, int64_t d, int64_t n,
                              const double *a, const double *b, double *c);
+/* The same for the samples of one block, into or (not `first`) onto C. */
+rlar_status rlar__gram_add(rlar_ctx *ctx, int64_t d, int64_t n, const double *a, const double *b,
+                           bool first, double *c);
 /* C (d x p) = A B^T, where A is d x n and B is p x n (moments: X T). */
 rlar_status rlar__moments(rlar_ctx *ctx, const rlar_partials *partials, int64_t d, int64_t p,
                           int64_t n, const double *a, const double *b, double *c);
+rlar_status rlar__moments_add(rlar_ctx *ctx, int64_t d, int64_t p, int64_t n, const double *a,
+                              const double *b, bool first, double *c);
 /* Lower triangle of C (n x n) += A^T B, where A, B are d x n; symmetric likewise. */
 rlar_status rlar__gram_inner(rlar_ctx *ctx, int64_t n, int64_t d, const double *a, const double *b,
                              double *c);

@@ -11,6 +11,7 @@ static double add_lanes(const double *s) {
     return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
 }
 
+RLAR_SIMD
 double rlar__dot(int64_t n, const double *x, const double *y) {
     double s[LANES] = {0};
     int64_t i = 0;
@@ -32,6 +33,7 @@ static double short_distance2(int64_t n, const double *x, const double *y) {
     return sum;
 }
 
+RLAR_SIMD
 double rlar__distance2(int64_t n, const double *x, const double *y) {
     if (n < LANES)
         return short_distance2(n, x, y);
@@ -72,6 +74,7 @@ double rlar__row_norm(int64_t p, const double *row, int64_t ld) {
     return sqrt(sum);
 }
 
+RLAR_SIMD
 static double block_sum(int64_t n, const double *x) {
     double s[LANES] = {0};
     int64_t i = 0;
@@ -83,7 +86,7 @@ static double block_sum(int64_t n, const double *x) {
     return add_lanes(s);
 }
 
-/* The tree of gram.c: as many merges after block k as k has trailing one bits. */
+/* The tree of tree.c, with numbers for buffers. */
 double rlar__sum(int64_t n, const double *x) {
     double stack[64];
     int top = 0;
@@ -91,7 +94,7 @@ double rlar__sum(int64_t n, const double *x) {
     for (int64_t start = 0; start < n; start += RLAR_SUM_BLOCK, k++) {
         const int64_t count = n - start < RLAR_SUM_BLOCK ? n - start : RLAR_SUM_BLOCK;
         stack[top++] = block_sum(count, x + start);
-        for (int64_t bits = k; bits & 1; bits >>= 1, top--)
+        for (int merges = rlar__tree_merges(k); merges > 0; merges--, top--)
             stack[top - 2] += stack[top - 1];
     }
     for (; top > 1; top--)

@@ -77,7 +77,7 @@ static void state_carve(rlar_workspace *ws, const rlar_ctx *ctx, void *arg) {
     st->degree = rlar__carve(ws, n, sizeof *st->degree);
     st->p = rlar__carve(ws, n, column);
     st->sums = rlar__carve(ws, st->train->c + 1, column);
-    rlar__partials_carve(ws, ctx, n, &st->partials);
+    rlar__partials_carve(ws, ctx, n, st->r, st->r, &st->partials);
     st->a = rlar__carve(ws, st->r, column);
     st->b = rlar__carve(ws, st->r, column);
     st->b_kept = rlar__carve(ws, st->r, column);

@@ -50,7 +50,7 @@ static void state_carve(rlar_workspace *ws, const rlar_ctx *ctx, void *arg) {
     st->step = rlar__carve(ws, r * c, sizeof *st->step);
     st->share = rlar__carve(ws, c, sizeof *st->share);
     st->value = rlar__carve(ws, n, sizeof *st->value);
-    rlar__partials_carve(ws, ctx, n, &st->partials);
+    rlar__partials_carve(ws, ctx, n, r, c, &st->partials);
 }
 
 static void set_share(state *st) {

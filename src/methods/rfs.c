@@ -102,7 +102,7 @@ static rlar_status refine(rlar_ctx *ctx, state *st) {
     for (int64_t i = 0; i < n; i++)
         for (int64_t k = i * c; k < (i + 1) * c; k++)
             s->tw[k] = st->dhat[i] * (st->t[k] - st->y[k]);
-    RLAR_TRY(rlar__moments(ctx, &s->partials, d, c, n, st->x, s->tw, st->step));
+    RLAR_TRY(rlar__moments(ctx, &s->moments, d, c, n, st->x, s->tw, st->step));
     for (int64_t k = 0; k < c; k++)
         for (int64_t r = 0; r < d; r++)
             st->step[k * d + r] -= st->gamma * st->dtil[r] * st->w[k * d + r];

@@ -46,7 +46,7 @@ void rlar__enet_carve(rlar_workspace *ws, const rlar_ctx *ctx, rlar_enet *en) {
     en->inverse = rlar__carve(ws, en->d, row);
     en->system = rlar__carve(ws, side, row);
     en->pivots = rlar__carve(ws, side, sizeof(double));
-    rlar__partials_carve(ws, ctx, en->d > en->n ? en->d : en->n, &en->partials);
+    rlar__partials_carve(ws, ctx, en->covariance ? en->n : en->d, side, side, &en->partials);
 }
 
 /* out += A v for up to four columns of A at once: out is read and written once for all of them. */

@@ -34,7 +34,7 @@ static void scatter_carve(rlar_workspace *ws, const rlar_ctx *ctx, scatter *s) {
     s->m = rlar__carve(ws, s->groups->n, column);
     s->p = rlar__carve(ws, s->groups->n, column);
     s->sum = rlar__carve(ws, s->groups->c + 1, column);
-    rlar__partials_carve(ws, ctx, s->groups->n, &s->partials);
+    rlar__partials_carve(ws, ctx, s->groups->n, s->r, s->r, &s->partials);
 }
 
 /* Distance to the k-th mate; 0 without mates. */

@@ -76,10 +76,10 @@ static rlar_status gram_eigen(rlar_ctx *ctx, const double *xc, int64_t d, int64_
     rlar_workspace ws = {0};
     rlar_partials partials;
     double *gram = NULL;
-    rlar__partials_carve(&ws, ctx, n, &partials);
+    rlar__partials_carve(&ws, ctx, inner(d, n) ? 0 : n, k, k, &partials);
     rlar_status status = rlar__workspace_take(ctx, &ws, "partial sums");
     if (status >= 0) {
-        rlar__partials_carve(&ws, ctx, n, &partials);
+        rlar__partials_carve(&ws, ctx, inner(d, n) ? 0 : n, k, k, &partials);
         status = rlar__calloc(ctx, k, (size_t)k * sizeof *gram, "the Gram matrix", &gram);
     }
     if (status >= 0)

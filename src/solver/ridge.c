@@ -32,7 +32,7 @@ void rlar__ridge_carve(rlar_workspace *ws, const rlar_ctx *ctx, int64_t n, int64
     out->tau = rlar__carve(ws, p, sizeof(double));
     out->tc = rlar__carve(ws, n, targets);
     out->solution = rlar__carve(ws, side, targets);
-    rlar__partials_carve(ws, ctx, n, &out->partials);
+    rlar__partials_carve(ws, ctx, dual ? 0 : n, d, d > p ? d : p, &out->partials);
 }
 
 double rlar__ridge_factor_flops(int64_t n, int64_t d, bool dual) {

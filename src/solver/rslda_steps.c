@@ -46,7 +46,7 @@ void rlar__rslda_carve(rlar_workspace *ws, const rlar_ctx *ctx, rlar_rslda *s) {
     s->u = rlar__carve(ws, s->r, sample);
     s->values = rlar__carve(ws, s->r, sizeof(double));
     s->vt = rlar__carve(ws, s->r, output);
-    rlar__partials_carve(ws, ctx, s->n, &s->partials);
+    rlar__partials_carve(ws, ctx, s->n, s->d, s->dual || s->r > s->d ? s->r : s->d, &s->partials);
 }
 
 double rlar__rslda_flops(int64_t n, int64_t d, int64_t r, bool dual) {

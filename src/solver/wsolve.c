@@ -1,17 +1,29 @@
 /* wsolve.c - equations (15) and (17) by weighted centring; H is never built.
  *
- *   s = sum dhat,  mu = X dhat / s,  tau = T dhat / s,  Xc = X - mu 1^T,  Tc = T - tau 1^T,  N = D
- * + beta L primal  (Xc N Xc^T + alpha P^-1) W = Xc D Tc^T                        n d^2 + d^3/3 dual
- * (alpha N^-1 + Xc^T P Xc) A = N^-1 D Tc^T,   W = P Xc A        n^2 d + n^3/3 b = tau - W^T mu This
- * is the paper's form, because X H X^T = Xc D Xc^T and L 1 = 0. N is block diagonal by class and
- * strictly diagonally dominant, so its inverse is had class by class; the dual matrix is symmetric
- * positive definite and has no entry of size 1/eps: a row of W that is driven to zero has P = 0,
- * not P^-1 = 1/eps. */
+ *   s = sum dhat,  mu = X dhat / s,  tau = T dhat / s,  Xc = X - mu 1^T,  Tc = T - tau 1^T,
+ *   N = D + beta L
+ *   primal  (Xc N Xc^T + alpha P^-1) W = Xc D Tc^T                          n d^2 + d^3/3
+ *   dual    (alpha N^-1 + Xc^T P Xc) A = N^-1 D Tc^T,   W = P Xc A          n^2 d + n^3/3
+ *   b = tau - W^T mu
+ *
+ * This is the paper's form, because X H X^T = Xc D Xc^T and L 1 = 0. N is block diagonal by class
+ * and strictly diagonally dominant, so its inverse is had class by class; the dual matrix is
+ * symmetric positive definite and has no entry of size 1/eps: a row of W that is driven to zero has
+ * P = 0, not P^-1 = 1/eps.
+ *
+ * The primal goes through the samples in portions: the centred and the weighted copies of X are
+ * never whole, and are used while they are still in the cache. */
 #include "solver/wsolve.h"
 
+#include <math.h>
 #include <string.h>
 
-enum { SAMPLES_PER_TASK = 32 };
+#include "solver/weigh.h"
+
+enum {
+    SAMPLES_PER_TASK = 16,
+    PORTION = 512 /* samples that the primal prepares at a time; divides RLAR_SUM_BLOCK */
+};
 
 bool rlar__wsolve_prefers_dual(int64_t n, int64_t d) {
     return n < d;
@@ -30,16 +42,19 @@ void rlar__wsolve_carve(rlar_workspace *ws, const rlar_ctx *ctx, int64_t n, int6
         !rlar__size_mul((size_t)d, sizeof(double), &column) ||
         !rlar__size_mul((size_t)c, sizeof(double), &targets))
         ws->overflow = true;
+    const int64_t held = dual ? n : n < PORTION ? n : PORTION;
     out->dual = dual;
-    out->xc = rlar__carve(ws, n, column);
-    out->bx = rlar__carve(ws, n, column);
+    out->xc = rlar__carve(ws, held, column);
+    out->bx = rlar__carve(ws, dual ? 0 : held, column);
     out->tw = rlar__carve(ws, n, targets);
     out->m = rlar__carve(ws, side, row);
     out->diag = rlar__carve(ws, side, sizeof(double));
     out->a = rlar__carve(ws, dual ? n : 0, targets);
+    out->root = rlar__carve(ws, dual ? d : 0, sizeof(double));
     out->mu = rlar__carve(ws, d, sizeof(double));
     out->tau = rlar__carve(ws, c, sizeof(double));
-    rlar__partials_carve(ws, ctx, n, &out->partials);
+    rlar__partials_carve(ws, ctx, n, d, dual ? 1 : d, &out->partials);
+    rlar__partials_carve(ws, ctx, n, d > c ? d : c, c, &out->moments);
 }
 
 typedef struct wjob {
@@ -56,45 +71,40 @@ static rlar_status weighted_mean(rlar_ctx *ctx, const rlar_wproblem *p, const rl
         memset(mean, 0, (size_t)rows * sizeof *mean);
         return RLAR_OK;
     }
-    RLAR_TRY(rlar__moments(ctx, &s->partials, rows, 1, p->n, y, p->dhat, mean));
+    RLAR_TRY(rlar__moments(ctx, &s->moments, rows, 1, p->n, y, p->dhat, mean));
     const double total = rlar__sum(p->n, p->dhat); /* > 0: every weight is */
     for (int64_t r = 0; r < rows; r++)
         mean[r] /= total;
     return RLAR_OK;
 }
 
-/* Xc and D Tc for some samples. */
-static rlar_status centre_task(void *arg, int64_t task) {
+/* D Tc for some samples. */
+static rlar_status targets_task(void *arg, int64_t task) {
     const wjob *j = arg;
-    const int64_t d = j->p->d, c = j->p->c, start = task * SAMPLES_PER_TASK;
-    for (int64_t i = start; i < start + SAMPLES_PER_TASK && i < j->p->n; i++) {
-        const double *x = j->p->x + i * d, *t = j->p->t + i * c;
-        double *xc = j->s->xc + i * d, *tw = j->s->tw + i * c;
-        for (int64_t r = 0; r < d; r++)
-            xc[r] = x[r] - j->s->mu[r];
+    const int64_t c = j->p->c, start = task * SAMPLES_PER_TASK;
+    for (int64_t i = start; i < start + SAMPLES_PER_TASK && i < j->p->n; i++)
         for (int64_t r = 0; r < c; r++)
-            tw[r] = j->p->dhat[i] * (t[r] - j->s->tau[r]);
-    }
+            j->s->tw[i * c + r] = j->p->dhat[i] * (j->p->t[i * c + r] - j->s->tau[r]);
     return RLAR_OK;
 }
 
-static int64_t sample_tasks(const rlar_wproblem *p) {
-    return (p->n + SAMPLES_PER_TASK - 1) / SAMPLES_PER_TASK;
+static int64_t tasks_of(int64_t samples) {
+    return (samples + SAMPLES_PER_TASK - 1) / SAMPLES_PER_TASK;
 }
 
 /* ---- Primal ---- */
 
-/* B = Xc (D + beta L), from differences: L has row sums of zero, large weights must cancel exactly.
- */
-static rlar_status weigh_task(void *arg, int64_t task) {
-    const wjob *j = arg;
-    const int64_t d = j->p->d, start = task * SAMPLES_PER_TASK;
-    for (int64_t i = start; i < start + SAMPLES_PER_TASK && i < j->p->n; i++) {
-        double *bx = j->s->bx + i * d;
-        for (int64_t r = 0; r < d; r++)
-            bx[r] = j->p->dhat[i] * j->s->xc[i * d + r];
-        if (j->p->l)
-            rlar__laplacian_row(j->p->l, i, j->p->beta, d, j->s->xc, bx);
+/* The samples of one block of the sum: Xc N Xc^T to m, Xc D Tc^T to w. */
+static rlar_status add_block(rlar_ctx *ctx, const wjob *j, int64_t start, int64_t end, double *m,
+                             double *w) {
+    const rlar_wproblem *p = j->p;
+    const rlar_wsolver *s = j->s;
+    for (int64_t first = start; first < end; first += PORTION) {
+        const int64_t count = end - first < PORTION ? end - first : PORTION;
+        const bool fresh = first == start;
+        RLAR_TRY(rlar__weigh(ctx, p, s->mu, first, first + count, s->xc, s->bx));
+        RLAR_TRY(rlar__gram_add(ctx, p->d, count, s->bx, s->xc, fresh, m));
+        RLAR_TRY(rlar__moments_add(ctx, p->d, p->c, count, s->xc, s->tw + first * p->c, fresh, w));
     }
     return RLAR_OK;
 }
@@ -102,23 +112,32 @@ static rlar_status weigh_task(void *arg, int64_t task) {
 static rlar_status solve_primal(rlar_ctx *ctx, wjob *j, double *w, int *ridged) {
     const rlar_wproblem *p = j->p;
     rlar_wsolver *s = j->s;
-    RLAR_TRY(rlar__parallel(ctx, sample_tasks(p), weigh_task, j));
-    RLAR_TRY(rlar__gram_outer(ctx, &s->partials, p->d, p->n, s->bx, s->xc, s->m));
+    rlar_tree system = rlar__tree_begin(&s->partials, p->d, p->d, p->d, s->m);
+    rlar_tree right = rlar__tree_begin(&s->moments, p->d, p->c, 0, w);
+    for (int64_t start = 0; start < p->n; start += RLAR_SUM_BLOCK) {
+        const int64_t end = p->n - start < RLAR_SUM_BLOCK ? p->n : start + RLAR_SUM_BLOCK;
+        double *m_leaf = rlar__tree_leaf(&system), *w_leaf = rlar__tree_leaf(&right);
+        RLAR_TRY(add_block(ctx, j, start, end, m_leaf, w_leaf));
+        RLAR_TRY(rlar__tree_merge(ctx, &system));
+        RLAR_TRY(rlar__tree_merge(ctx, &right));
+    }
+    RLAR_TRY(rlar__tree_end(ctx, &system));
+    RLAR_TRY(rlar__tree_end(ctx, &right));
     for (int64_t r = 0; r < p->d; r++)
         s->m[r * p->d + r] += p->alpha * p->dtil[r];
-    RLAR_TRY(rlar__moments(ctx, &s->partials, p->d, p->c, p->n, s->xc, s->tw, w));
     RLAR_TRY(rlar__chol_factor(ctx, p->d, s->m, s->diag, ridged));
     return rlar__chol_solve(ctx, p->d, p->c, s->m, w);
 }
 
 /* ---- Dual ---- */
 
+/* P^1/2 Xc for some samples. */
 static rlar_status scale_task(void *arg, int64_t task) {
     const wjob *j = arg;
     const int64_t d = j->p->d, start = task * SAMPLES_PER_TASK;
     for (int64_t i = start; i < start + SAMPLES_PER_TASK && i < j->p->n; i++)
         for (int64_t r = 0; r < d; r++)
-            j->s->bx[i * d + r] = j->s->xc[i * d + r] / j->p->dtil[r];
+            j->s->xc[i * d + r] = (j->p->x[i * d + r] - j->s->mu[r]) * j->s->root[r];
     return RLAR_OK;
 }
 
@@ -159,19 +178,26 @@ static rlar_status class_task(void *arg, int64_t i) {
     return RLAR_OK;
 }
 
+/* Xc^T P Xc is made from one factor, P^1/2 Xc: DSYRK is faster than any product of two. */
 static rlar_status solve_dual(rlar_ctx *ctx, wjob *j, double *w, int *ridged) {
     const rlar_wproblem *p = j->p;
     rlar_wsolver *s = j->s;
-    RLAR_TRY(rlar__parallel(ctx, sample_tasks(p), scale_task, j));
+    for (int64_t r = 0; r < p->d; r++)
+        s->root[r] = 1.0 / sqrt(p->dtil[r]);
+    RLAR_TRY(rlar__parallel(ctx, tasks_of(p->n), scale_task, j));
     const rlar_status status = rlar__parallel(ctx, p->groups->c, class_task, j);
     if (status == RLAR_E_NUMERIC)
         return rlar__fail(ctx, status,
                           "the weights of a class cannot be factorised; raise eps or lower beta");
     RLAR_TRY(status);
-    RLAR_TRY(rlar__gram_inner(ctx, p->n, p->d, s->xc, s->bx, s->m));
+    RLAR_TRY(rlar__gram_inner(ctx, p->n, p->d, s->xc, s->xc, s->m));
     RLAR_TRY(rlar__chol_factor(ctx, p->n, s->m, s->diag, ridged));
     RLAR_TRY(rlar__chol_solve(ctx, p->n, p->c, s->m, s->a));
-    return rlar__multiply(ctx, p->d, p->c, p->n, s->bx, s->a, w);
+    RLAR_TRY(rlar__multiply(ctx, p->d, p->c, p->n, s->xc, s->a, w));
+    for (int64_t k = 0; k < p->c; k++)
+        for (int64_t r = 0; r < p->d; r++)
+            w[k * p->d + r] *= s->root[r];
+    return RLAR_OK;
 }
 
 rlar_status rlar__wsolve(rlar_ctx *ctx, const rlar_wproblem *problem, rlar_wsolver *solver,
@@ -180,7 +206,7 @@ rlar_status rlar__wsolve(rlar_ctx *ctx, const rlar_wproblem *problem, rlar_wsolv
     wjob j = {.p = problem, .s = solver};
     RLAR_TRY(weighted_mean(ctx, problem, solver, d, problem->x, solver->mu));
     RLAR_TRY(weighted_mean(ctx, problem, solver, c, problem->t, solver->tau));
-    RLAR_TRY(rlar__parallel(ctx, sample_tasks(problem), centre_task, &j));
+    RLAR_TRY(rlar__parallel(ctx, tasks_of(problem->n), targets_task, &j));
     RLAR_TRY(solver->dual ? solve_dual(ctx, &j, w, ridged) : solve_primal(ctx, &j, w, ridged));
     for (int64_t r = 0; r < c; r++)
         b[r] = solver->tau[r] - rlar__dot(d, w + r * d, solver->mu);

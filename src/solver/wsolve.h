@@ -23,12 +23,13 @@ typedef struct rlar_wproblem {
 /* Buffers of one solver; carved from the fit's workspace. */
 typedef struct rlar_wsolver {
     bool dual;        /* n x n instead of d x d */
-    double *xc, *bx;  /* d x n: centred samples; Xc (D + beta L), or P Xc in the dual */
+    double *xc, *bx;  /* some samples, centred: Xc and Xc (D + beta L); dual: all, P^1/2 Xc */
     double *tw;       /* c x n: D (T - tau) */
     double *m, *diag; /* the system and its diagonal */
     double *a;        /* n x c: dual variables */
+    double *root;     /* d: P^1/2, in the dual */
     double *mu, *tau; /* weighted means of X and T */
-    rlar_partials partials;
+    rlar_partials partials, moments;
 } rlar_wsolver;
 
 /* The dual is the cheaper when n < d. */

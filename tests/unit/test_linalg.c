@@ -39,19 +39,21 @@ static double outer_entry(int64_t i, int64_t j, int64_t n, const double *a, int6
     return sum;
 }
 
-static rlar_partials take_partials(rlar_ctx *ctx, int64_t n, rlar_workspace *ws) {
+static rlar_partials take_partials(rlar_ctx *ctx, int64_t n, int64_t rows, int64_t cols,
+                                   rlar_workspace *ws) {
     rlar_partials partials;
     *ws = (rlar_workspace){0};
-    rlar__partials_carve(ws, ctx, n, &partials);
+    rlar__partials_carve(ws, ctx, n, rows, cols, &partials);
     assert_int_equal(rlar__workspace_take(ctx, ws, "partials"), RLAR_OK);
-    rlar__partials_carve(ws, ctx, n, &partials);
+    rlar__partials_carve(ws, ctx, n, rows, cols, &partials);
     return partials;
 }
 
-/* Sizes below, at and above the tile (128) and the block (2048). */
-static const int64_t sizes[][3] = {{1, 1, 1},      {5, 3, 7},      {128, 64, 129},  {130, 2, 2047},
-                                   {200, 40, 300}, {37, 5, 2048},  {37, 130, 2049}, {60, 11, 6145},
-                                   {20, 3, 10241}, {300, 150, 100}};
+/* Sizes below, at and above the panels (192, 256), the tall tiles (256) and the block (2048). */
+static const int64_t sizes[][3] = {{1, 1, 1},      {5, 3, 7},       {128, 64, 129}, {130, 2, 2047},
+                                   {600, 9, 50},   {257, 1, 4097},  {193, 192, 10}, {200, 40, 300},
+                                   {37, 5, 2048},  {37, 130, 2049}, {60, 11, 6145}, {20, 3, 10241},
+                                   {300, 150, 100}};
 
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
@@ -64,7 +66,7 @@ static void test_outer_products(void **state) {
         double *gram = calloc((size_t)(d * d), sizeof *gram),
                *m = calloc((size_t)(d * p), sizeof *m);
         rlar_workspace ws;
-        const rlar_partials partials = take_partials(ctx, n, &ws);
+        const rlar_partials partials = take_partials(ctx, n, d, d > p ? d : p, &ws);
         assert_int_equal(rlar__gram_outer(ctx, &partials, d, n, a, a, gram), RLAR_OK);
         assert_int_equal(rlar__moments(ctx, &partials, d, p, n, a, b, m), RLAR_OK);
         const double tolerance = 1e-14 * (double)n;
@@ -232,7 +234,7 @@ static void test_same_bits(void **state) {
     for (int s = 0; s < 5; s++) {
         rlar_ctx *ctx = new_ctx(threads[s]);
         rlar_workspace ws;
-        const rlar_partials partials = take_partials(ctx, n, &ws);
+        const rlar_partials partials = take_partials(ctx, n, d, d > p ? d : p, &ws);
         double *gram = calloc((size_t)(d * d), sizeof *gram),
                *diag = malloc((size_t)d * sizeof *diag);
         double *x = malloc((size_t)(d * p) * sizeof *x);
