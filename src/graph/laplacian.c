@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "linalg/linalg.h"
-
 void rlar__laplacian_carve(rlar_workspace *ws, const rlar_graph *graph, rlar_laplacian *out) {
     size_t per_sample = 0;
     if (!rlar__size_mul((size_t)graph->stride, 2 * sizeof(double), &per_sample))
@@ -46,32 +44,12 @@ void rlar__laplacian_build(const rlar_groups *groups, int64_t k, const rlar_grap
             }
 }
 
-/* All sums stay in registers while the edges pass. */
 RLAR_SIMD
-void rlar__laplacian_strip(const rlar_laplacian *l, int64_t j, double beta, int64_t ld,
-                           int64_t origin, const double *x, double *out) {
-    const rlar_lanes *xj = (const rlar_lanes *)(x + (j - origin) * ld);
-    const rlar_lanes x0 = xj[0], x1 = xj[1], x2 = xj[2], x3 = xj[3];
-    rlar_lanes *sum = (rlar_lanes *)out, s0 = sum[0], s1 = sum[1], s2 = sum[2], s3 = sum[3];
-    for (int64_t e = l->start[j]; e < l->start[j + 1]; e++) {
-        const rlar_lanes *xm = (const rlar_lanes *)(x + (l->other[e] - origin) * ld);
-        const double weight = beta * l->weight[e];
-        s0 += weight * (x0 - xm[0]);
-        s1 += weight * (x1 - xm[1]);
-        s2 += weight * (x2 - xm[2]);
-        s3 += weight * (x3 - xm[3]);
-    }
-    sum[0] = s0;
-    sum[1] = s1;
-    sum[2] = s2;
-    sum[3] = s3;
-}
-
 void rlar__laplacian_part(const rlar_laplacian *l, int64_t j, double beta, int64_t ld,
                           int64_t count, const double *x, double *out) {
     int64_t first = 0;
     for (; first + RLAR_STRIP <= count; first += RLAR_STRIP)
-        rlar__laplacian_strip(l, j, beta, ld, 0, x + first, out + first);
+        rlar__laplacian_strip(l, j, beta, ld, 0, x + first, (rlar_lanes *)(out + first));
     for (int64_t e = l->start[j]; first < count && e < l->start[j + 1]; e++) {
         const double *xj = x + j * ld, *xm = x + l->other[e] * ld;
         const double weight = beta * l->weight[e];

@@ -3,6 +3,7 @@
 #define RLAR_LAPLACIAN_H
 
 #include "graph/knn.h"
+#include "linalg/linalg.h"
 
 enum { RLAR_STRIP = 32 }; /* features at once: four vectors of eight */
 
@@ -30,8 +31,26 @@ void rlar__laplacian_row(const rlar_laplacian *l, int64_t j, double beta, int64_
 /* The same for `count` of the features: x and out point to the first of them, ld is d. */
 void rlar__laplacian_part(const rlar_laplacian *l, int64_t j, double beta, int64_t ld,
                           int64_t count, const double *x, double *out);
-/* The same for RLAR_STRIP of them; x points to those of sample number `origin`. */
-void rlar__laplacian_strip(const rlar_laplacian *l, int64_t j, double beta, int64_t ld,
-                           int64_t origin, const double *x, double *out);
+/* The same for RLAR_STRIP of them, in registers while the edges pass; x points to those of sample
+ * number `origin`. In the header to be compiled into loops for each kind of vector (RLAR_SIMD). */
+static inline __attribute__((always_inline)) void
+rlar__laplacian_strip(const rlar_laplacian *l, int64_t j, double beta, int64_t ld, int64_t origin,
+                      const double *x, rlar_lanes sum[4]) {
+    const rlar_lanes *xj = (const rlar_lanes *)(x + (j - origin) * ld);
+    const rlar_lanes x0 = xj[0], x1 = xj[1], x2 = xj[2], x3 = xj[3];
+    rlar_lanes s0 = sum[0], s1 = sum[1], s2 = sum[2], s3 = sum[3];
+    for (int64_t e = l->start[j]; e < l->start[j + 1]; e++) {
+        const rlar_lanes *xm = (const rlar_lanes *)(x + (l->other[e] - origin) * ld);
+        const double weight = beta * l->weight[e];
+        s0 += weight * (x0 - xm[0]);
+        s1 += weight * (x1 - xm[1]);
+        s2 += weight * (x2 - xm[2]);
+        s3 += weight * (x3 - xm[3]);
+    }
+    sum[0] = s0;
+    sum[1] = s1;
+    sum[2] = s2;
+    sum[3] = s3;
+}
 
 #endif

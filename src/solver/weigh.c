@@ -35,6 +35,7 @@ static void centre(const weigh *j, int64_t i, int64_t from, int64_t count) {
 }
 
 /* One strip of features of the samples start .. end-1, all of the class begin .. stop-1. */
+RLAR_SIMD
 static void strip(const weigh *j, int64_t start, int64_t end, int64_t begin, int64_t stop,
                   int64_t from) {
     const rlar_wproblem *p = j->p;
@@ -42,9 +43,17 @@ static void strip(const weigh *j, int64_t start, int64_t end, int64_t begin, int
     for (int64_t m = begin; m < stop; m++)
         memcpy(x + (m - begin) * RLAR_STRIP, p->x + m * p->d + from, RLAR_STRIP * sizeof *x);
     for (int64_t i = start; i < end; i++) {
-        centre(j, i, from, RLAR_STRIP);
-        rlar__laplacian_strip(p->l, i, p->beta, RLAR_STRIP, begin, x,
-                              j->bx + (i - j->first) * p->d + from);
+        const int64_t at = (i - j->first) * p->d + from;
+        const rlar_lanes *xi = (rlar_lanes *)(x + (i - begin) * RLAR_STRIP);
+        const rlar_lanes *mu = (const rlar_lanes *)(j->mu + from);
+        rlar_lanes *xc = (rlar_lanes *)(j->xc + at), *bx = (rlar_lanes *)(j->bx + at), sum[4];
+        for (int r = 0; r < 4; r++) {
+            xc[r] = xi[r] - mu[r];
+            sum[r] = p->dhat[i] * xc[r];
+        }
+        rlar__laplacian_strip(p->l, i, p->beta, RLAR_STRIP, begin, x, sum);
+        for (int r = 0; r < 4; r++)
+            bx[r] = sum[r];
     }
 }
 
