@@ -9,6 +9,14 @@
  *   2. Th = diag(p)^-1/2 U V^T from the thin SVD  F = diag(p)^-1/2 Y Xc^T B = U diag(s) V^T
  *   3. D from B
  *
+ * Option loss=l21: the first term is sum_i ||b + B^T x_i - th_(l_i)||, smoothed in the same way.
+ * Its majoriser at the last iterate weighs sample i by v_i = 1/sqrt(||residual||^2 + eps^2), 1 at
+ * first. So step 1 has the weights v, lambda in place of lambda/2, and a free offset, which centres
+ * X and Th^T Y by their weighted means; F sums v_i times the outputs, and its part along sqrt(p) is
+ * taken out. Step 2 stays the exact minimiser: q = c - 1 scores leave no choice of
+ * Th Th^T = diag(1/p) - 1 1^T, so the term sum_i v_i ||th_(l_i)||^2 is constant. The offset that is
+ * returned gives the outputs the weighted mean 0.
+ *
  * No step raises the smoothed objective. Where F has no full rank (c - 1 > d, lambda very large)
  * the scores are not determined by it, and Th stays. Signs are fixed at the end only: changing the
  * sign of a column of Th changes that of B and nothing else. Per iteration n d^2 + d^3/3, or for
@@ -29,8 +37,12 @@ static const rlar_param_def params_table[] = {
      "weight of the row-sparsity of W: larger keeps fewer features"},
     {"iters", RLAR_PARAM_INT, 30, 1, 1000000, NULL, NULL, "30", "iterations"},
     {"eps", RLAR_PARAM_REAL, 1e-8, 1e-15, 1.0, NULL, NULL, "1e-8", "smoothing of the norms"},
+    {"loss", RLAR_PARAM_CHOICE, 0, 0, 1, "squared|l21", NULL, "squared",
+     "squared residuals, or their L2,1 norm: then samples that do not fit count less"},
     {NULL, RLAR_PARAM_REAL, 0, 0, 0, NULL, NULL, NULL, NULL},
 };
+
+enum { LOSS_SQUARED = 0, LOSS_L21 = 1 };
 
 /* Singular values below this share of the first leave the scores undetermined. */
 static const double FULL_RANK = 1e-12;
@@ -42,13 +54,14 @@ typedef struct state {
     double lambda;
     rlar_kernel kernel;
     int64_t iters;
+    int loss;
     double *w, *b;       /* d x q, q: the caller's */
     double *share;       /* c: p */
     double *theta;       /* c x q */
     double *f, *u;       /* c x q */
     double *s, *vt;      /* q, q x q */
     double *t, *y;       /* q x n: scores of the samples, outputs */
-    double *dhat, *dtil; /* n ones; d: D */
+    double *dhat, *dtil; /* n: v, ones for the squared loss; d: D */
     double *value;       /* n: terms of a sum over samples */
     rlar_wsolver wsolver;
 } state;
@@ -64,7 +77,8 @@ static void state_init(state *st, const rlar_train *train, const rlar_params *pa
                   .groups = rlar__train_groups(train),
                   .lambda = rlar__param(params, "lambda"),
                   .kernel = {RLAR_KERNEL_SQRT, rlar__param(params, "eps")},
-                  .iters = rlar__param_int(params, "iters")};
+                  .iters = rlar__param_int(params, "iters"),
+                  .loss = (int)rlar__param_int(params, "loss")};
 }
 
 static void state_carve(rlar_workspace *ws, const rlar_ctx *ctx, void *arg) {
@@ -128,19 +142,19 @@ static rlar_status update_b(rlar_ctx *ctx, state *st, int *ridged) {
                                    .dhat = st->dhat,
                                    .dtil = st->dtil,
                                    .groups = &st->groups,
-                                   .alpha = 0.5 * st->lambda};
+                                   .alpha = (st->loss == LOSS_L21 ? 1.0 : 0.5) * st->lambda};
     RLAR_TRY(rlar__wsolve(ctx, &problem, &st->wsolver, st->w, st->b, ridged));
     return rlar__targets_outputs(ctx, st->q, st->n, st->d, st->w, st->b, st->x, st->y);
 }
 
-/* F = diag(p)^-1/2 Y Xc^T B: outputs summed by class. Orthogonal to sqrt(p) but for rounding, which
- * is taken out. */
+/* F = diag(p)^-1/2 Y diag(v) (outputs): weighted outputs summed by class. Its part along sqrt(p),
+ * for the squared loss only rounding, is taken out. */
 static void class_sums(state *st) {
     const int64_t c = st->c;
     memset(st->f, 0, (size_t)(c * st->q) * sizeof *st->f);
     for (int64_t i = 0; i < st->n; i++)
         for (int64_t j = 0; j < st->q; j++)
-            st->f[j * c + st->groups.label[i]] += st->y[i * st->q + j];
+            st->f[j * c + st->groups.label[i]] += st->dhat[i] * st->y[i * st->q + j];
     for (int64_t j = 0; j < st->q; j++) {
         double *f = st->f + j * c, along = 0.0;
         for (int64_t k = 0; k < c; k++) {
@@ -149,6 +163,17 @@ static void class_sums(state *st) {
         }
         for (int64_t k = 0; k < c; k++)
             f[k] -= sqrt(st->share[k]) * along;
+    }
+}
+
+/* p^T Th = 0 again: where F is near losing rank, which with weights and c - 1 > d it often is, the
+ * singular vectors of small s are orthogonal to sqrt(p) only up to rounding times s_1/s_q. */
+static void centre_scores(state *st) {
+    for (int64_t j = 0; j < st->q; j++) {
+        double *theta = st->theta + j * st->c;
+        const double mean = rlar__dot(st->c, st->share, theta);
+        for (int64_t k = 0; k < st->c; k++)
+            theta[k] -= mean;
     }
 }
 
@@ -162,17 +187,38 @@ static rlar_status update_theta(rlar_ctx *ctx, state *st) {
     for (int64_t j = 0; j < q; j++)
         for (int64_t k = 0; k < c; k++)
             st->theta[j * c + k] /= sqrt(st->share[k]);
+    if (st->loss == LOSS_L21)
+        centre_scores(st);
     set_targets(st);
     return RLAR_OK;
+}
+
+/* v, and the L2,1 loss; returns the smoothed one. */
+static double update_v(state *st, double *plain) {
+    for (int64_t i = 0; i < st->n; i++)
+        st->value[i] = sqrt(rlar__distance2(st->q, st->y + i * st->q, st->t + i * st->q));
+    *plain = rlar__sum(st->n, st->value);
+    for (int64_t i = 0; i < st->n; i++) {
+        st->dhat[i] = rlar__kernel_weight(st->kernel, st->value[i]);
+        st->value[i] = rlar__kernel_value(st->kernel, st->value[i]);
+    }
+    return rlar__sum(st->n, st->value);
+}
+
+/* The loss, and for the L2,1 norm its weights; returns the smoothed loss. */
+static double update_loss(state *st, double *plain) {
+    if (st->loss == LOSS_L21)
+        return update_v(st, plain);
+    *plain = rlar__targets_loss(st->q, st->n, st->y, st->t, st->value);
+    return *plain;
 }
 
 /* D, and the objective with the B and Th at the end of the iteration. */
 static void update_d(state *st, rlar_info *info) {
     double plain, smooth;
     rlar__kernel_rows(st->kernel, st->d, st->q, st->w, st->dtil, &plain, &smooth);
-    info->regression = rlar__targets_loss(st->q, st->n, st->y, st->t, st->value);
     info->sparsity = st->lambda * plain;
-    info->smoothed = info->regression + st->lambda * smooth;
+    info->smoothed = update_loss(st, &info->regression) + st->lambda * smooth;
     info->eps = st->kernel.eps;
 }
 
@@ -236,7 +282,7 @@ const rlar_method rlar__method_l21sda = {
             .params = params_table,
             .source = "reconstruction: from the abstract and the optimal scoring form of sparse "
                       "discriminant analysis; the factor of lambda and its value are inferred from "
-                      "the RLAR paper's numbers",
+                      "the RLAR paper's numbers; loss=l21 is an option of ours",
             .regression = 0},
     .outputs = outputs,
     .fit = fit,

@@ -13,6 +13,10 @@
  * variance (ties=variance), or none, for nothing in the objective tells them apart (ties=drop); any
  * other tied block keeps its B-orthonormal basis and gets one factor, for its columns, and hence
  * their lengths, are arbitrary.
+ *
+ * Ridge (off unless asked for; the author's is 0.1): B + rho I in the space of the features, with
+ * rho = ridge times the mean of D_w. A direction is V diag(1/s) y, so rho I becomes diag(rho/s^2)
+ * in the coordinates of y; outside the span of the samples A is 0, nothing is lost there.
  * Costs the reduction, 3 d n^2 for distances (k > 0), n r^2, and an eigenproblem of size r. */
 #include "methods/margin.h"
 
@@ -30,6 +34,9 @@ static const rlar_param_def params_table[] = {
     {"ties", RLAR_PARAM_CHOICE, 1, 0, 1, "variance|drop", NULL, "drop",
      "where equal eigenvalues reach beyond the c-th: fill up with their directions of largest "
      "variance, or leave them out"},
+    {"ridge", RLAR_PARAM_REAL, 0.0, 0.0, 1e12, NULL, NULL, "0",
+     "weight of the squared length of a direction in the constraint, as a share of the mean degree "
+     "of a sample within its class; 0: none, the author's value: 0.1"},
     {NULL, RLAR_PARAM_REAL, 0, 0, 0, NULL, NULL, NULL, NULL},
 };
 
@@ -44,7 +51,7 @@ typedef struct state {
     rlar_reduced *reduced;
     rlar_groups groups;
     int64_t k, r;
-    double alpha;
+    double alpha, ridge;
     int ties;
     rlar_neighbours near; /* k > 0 */
     double *degree;       /* n: D_w */
@@ -61,6 +68,7 @@ static void state_init(state *st, const rlar_train *train, const rlar_params *pa
                   .k = rlar__param_int(params, "k"),
                   .r = r,
                   .alpha = rlar__param(params, "alpha"),
+                  .ridge = rlar__param(params, "ridge"),
                   .ties = (int)rlar__param_int(params, "ties")};
     st->groups.reach = RLAR_REACH_ALL;
     if (st->k >= train->n - 1) /* everybody is a neighbour */
@@ -149,6 +157,13 @@ static rlar_status search(rlar_ctx *ctx, state *st) {
                                reduced ? st->reduced->z : st->train->x, &st->near.graph);
 }
 
+/* B + rho I, carried into the coordinates of y. */
+static void add_ridge(const state *st) {
+    const double rho = st->ridge * rlar__sum(st->train->n, st->degree) / (double)st->train->n;
+    for (int64_t e = 0; e < st->r; e++)
+        st->b[e * st->r + e] += rho / (st->reduced->s[e] * st->reduced->s[e]);
+}
+
 static rlar_status matrices(rlar_ctx *ctx, state *st) {
     const int64_t r = st->r, n = st->train->n;
     if (st->k > 0)
@@ -163,6 +178,8 @@ static rlar_status matrices(rlar_ctx *ctx, state *st) {
         for (int64_t e = j * r; e < (j + 1) * r; e++)
             st->p[e] = st->degree[j] * st->reduced->z[e];
     RLAR_TRY(rlar__gram_outer(ctx, &st->partials, r, n, st->reduced->z, st->p, st->b));
+    if (st->ridge > 0.0)
+        add_ridge(st);
     for (int64_t j = 0; j < r; j++)
         for (int64_t i = j; i < r; i++)
             st->b_kept[j * r + i] = st->b_kept[i * r + j] = st->b[j * r + i];
@@ -259,7 +276,7 @@ static rlar_status fit(rlar_ctx *ctx, const rlar_train *train, const rlar_params
     st.map = out;
     const rlar_status status = rlar__run_in_workspace(ctx, state_carve, make_map, &st, info);
     rlar__reduce_free(&reduced);
-    return status < 0 ? status : rlar__ridged_verdict(ctx, info, "k");
+    return status < 0 ? status : rlar__ridged_verdict(ctx, info, "k or ridge");
 }
 
 static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_params *params,

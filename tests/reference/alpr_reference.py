@@ -5,7 +5,8 @@
 
 where z_j = W'x_j, rows of S sum to one within the class, and T keeps the margins of ReLSR. Samples
 are rows of Z. S is an explicit n x n matrix, the Laplacian too; starts from T = one-hot, equal S
-and D = I. A class of one sample has no row in S.
+and D = I. A class of one sample has no row in S. Rows of W with ||w_r||^2 < threshold are 0 in what
+is returned; the iteration does not see that.
 """
 import numpy as np
 
@@ -61,7 +62,7 @@ def objective(Z, W, T, S, index, lambda1, lambda2):
             + lambda2 * row_norm(W).sum())
 
 
-def alpr(Z, index, lambda1, lambda2, iters=30):
+def alpr(Z, index, lambda1, lambda2, iters=30, threshold=0.0):
     """W (d x c), T, S and the objective after each iteration."""
     index = np.asarray(index)
     T = tools.one_hot(index)
@@ -77,4 +78,5 @@ def alpr(Z, index, lambda1, lambda2, iters=30):
         T = retarget(Z @ W, index)
         S = next_weights(squares, index)
         objectives.append(objective(Z, W, T, S, index, lambda1, lambda2))
+    W = np.where((W * W).sum(axis=1, keepdims=True) < threshold, 0.0, W)
     return W, T, S, np.array(objectives)

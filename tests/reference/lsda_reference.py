@@ -10,7 +10,8 @@ the c largest lambda, those below 1e-10 left out. Tied eigenvalues are the rule 
 classes of one size. A tied block (within 1e-8 of the largest, or of one) that reaches beyond the
 c-th column gives its directions of largest total variance (ties "variance") or none ("drop").
 Columns of unit length; any other tied block stays B-orthonormal and gets one common factor, as in
-lda_reference.py. For alpha = 1 beta is infinite: then A = Xc L_b Xc^T.
+lda_reference.py. For alpha = 1 beta is infinite: then A = Xc L_b Xc^T. A ridge makes
+B = Xc D_w Xc^T + rho I (d x d), rho = ridge times the mean of D_w.
 """
 import numpy as np
 
@@ -36,7 +37,7 @@ def graphs(X, label, k):
     return (near & same | np.eye(n, dtype=bool)).astype(float), (near & ~same).astype(float)
 
 
-def eigenproblem(X, labels, k, alpha):
+def eigenproblem(X, labels, k, alpha, ridge=0.0):
     """V, and A, B on the range of the centred data."""
     _, label = classes_of(labels)
     W_w, W_b = graphs(X, label, k)
@@ -44,13 +45,17 @@ def eigenproblem(X, labels, k, alpha):
     Z = centred(X) @ V
     graph = laplacian(W_b) if alpha == 1 else alpha / (1 - alpha) * laplacian(W_b) + W_w
     A = Z.T @ graph @ Z
-    return V, A, Z.T @ np.diag(W_w.sum(axis=1)) @ Z
+    D_w, Xc = W_w.sum(axis=1), centred(X)
+    if ridge == 0:
+        return V, A, Z.T @ np.diag(D_w) @ Z
+    B = Xc.T @ np.diag(D_w) @ Xc + ridge * D_w.mean() * np.eye(X.shape[1])
+    return V, A, V.T @ B @ V
 
 
-def fit(X, labels, k=0, alpha=0.1, ties="drop"):
+def fit(X, labels, k=0, alpha=0.1, ties="drop", ridge=0.0):
     """W, b, all eigenvalues, the blocks of columns."""
     c = len(np.unique(labels))
-    V, A, B = eigenproblem(X, labels, k, alpha)
+    V, A, B = eigenproblem(X, labels, k, alpha, ridge)
     values, Q = generalised(A, B, len(A))
     keep = values >= SMALLEST
     values, Q = values[keep], Q[:, keep]

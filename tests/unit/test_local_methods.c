@@ -278,15 +278,18 @@ static void lsda_matrices(const problem *p, double alpha, double *a, double *b) 
 }
 
 /* A w = lambda B w, W^T B W diagonal, lambda descending, columns of length 1; lambda <= 1 for alpha
- * = 0. */
-static void check_lsda_residual(const char *text, double alpha, int64_t outputs) {
+ * = 0. With a ridge B has that share of the mean size of a sample's class on its diagonal. */
+static void check_lsda_residual(const char *text, double alpha, const char *ridge, double share,
+                                int64_t outputs) {
     enum { D = 7 };
     problem p;
     problem_open(&p, 1, 3, uneven, D, 5);
-    fit(&p, &(variant){"lsda", {{"alpha", text}}});
+    fit(&p, &(variant){"lsda", {{"alpha", text}, {"ridge", ridge}}});
     assert_int_equal(p.map.p, outputs);
     double a[D * D], b[D * D], last = alpha == 0.0 ? 1.0 + 1e-12 : INFINITY;
     lsda_matrices(&p, alpha, a, b);
+    for (int e = 0; e < D; e++) /* uneven: (12^2 + 20^2 + 15^2) / 47 */
+        b[e * D + e] += share * 769.0 / 47.0;
     for (int64_t j = 0; j < p.map.p; j++) {
         const double *w = p.map.w + j * D, size = form(D, b, w, w);
         const double lambda = form(D, a, w, w) / size;
@@ -306,10 +309,13 @@ static void check_lsda_residual(const char *text, double alpha, int64_t outputs)
 
 static void test_lsda_residual(void **state) {
     (void)state;
-    check_lsda_residual("0.1", 0.1, 3);
-    check_lsda_residual("0.7", 0.7, 3);
-    check_lsda_residual("1", 1.0, 3);
-    check_lsda_residual("0", 0.0, 2); /* A has rank c - 1 */
+    check_lsda_residual("0.1", 0.1, "0", 0.0, 3);
+    check_lsda_residual("0.7", 0.7, "0", 0.0, 3);
+    check_lsda_residual("1", 1.0, "0", 0.0, 3);
+    check_lsda_residual("0", 0.0, "0", 0.0, 2); /* A has rank c - 1 */
+    check_lsda_residual("0.1", 0.1, "0.1", 0.1, 3);
+    check_lsda_residual("0.7", 0.7, "25", 25.0, 3);
+    check_lsda_residual("0", 0.0, "1e-6", 1e-6, 2);
 }
 
 /* ---- Limits ---- */

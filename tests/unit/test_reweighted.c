@@ -164,14 +164,21 @@ static void test_rfs_outliers(void **unused) {
 
 static void test_l21sda_falls(void **unused) {
     (void)unused;
-    static const char *const settings[] = {"lambda=0.001", "lambda=0.1", "lambda=1", "lambda=100"};
-    check_falls_everywhere("l21sda", settings, 4);
+    static const char *const settings[] = {"lambda=0.001",
+                                           "lambda=0.1",
+                                           "lambda=1",
+                                           "lambda=100",
+                                           "loss=l21 eps=1e-4 lambda=0.1",
+                                           "loss=l21 lambda=1",
+                                           "loss=l21 lambda=100"};
+    check_falls_everywhere("l21sda", settings, 7);
 }
 
 static void test_l21sda_forms(void **unused) {
     (void)unused;
     check_forms("l21sda", "eps=1e-6 lambda=0.1", 1e-7);
     check_forms("l21sda", "eps=1e-6 lambda=1", 1e-7);
+    check_forms("l21sda", "loss=l21 eps=1e-4 lambda=0.1", 1e-7);
 }
 
 /* F = diag(p)^-1/2 Y Xc^T B: the sum of its singular values. */
@@ -389,6 +396,26 @@ static void test_alpr_terms(void **unused) {
     }
 }
 
+/* Short rows become 0, the others keep their bits. */
+static void test_alpr_threshold(void **unused) {
+    (void)unused;
+    for (int i = 0; i < REGIMES; i++) {
+        labelled s = regime_samples(200, i);
+        fitted *whole = fit(&s, "alpr", ""), *cut = fit(&s, "alpr", "threshold=0.01");
+        int64_t zero = 0;
+        for (int64_t r = 0; r < s.d; r++) {
+            const bool is_short = pow(row_norm_of(whole, s.d, r), 2.0) < 0.01;
+            for (int64_t k = 0; k < s.c; k++)
+                assert_true(cut->w[k * s.d + r] == (is_short ? 0.0 : whole->w[k * s.d + r]));
+            zero += is_short;
+        }
+        assert_true(zero < s.d);
+        fitted_free(whole);
+        fitted_free(cut);
+        labelled_free(&s);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rfs_steps),          cmocka_unit_test(test_rfs_falls),
@@ -398,6 +425,7 @@ int main(void) {
         cmocka_unit_test(test_l21sda_class_order), cmocka_unit_test(test_l21sda_without_penalty),
         cmocka_unit_test(test_alpr_falls),         cmocka_unit_test(test_alpr_forms),
         cmocka_unit_test(test_alpr_steps),         cmocka_unit_test(test_alpr_terms),
+        cmocka_unit_test(test_alpr_threshold),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
