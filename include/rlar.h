@@ -130,7 +130,7 @@ typedef enum rlar_event_kind {
 /* What a fit found out. */
 struct rlar_info {
     size_t size;
-    int64_t iterations;
+    int64_t iterations; /* RLAR_EVENT_ITERATION events; 0: solved in closed form */
     double objective;   /* of (12), the plain one; NaN where a method has none */
     double smoothed;    /* with eps in the norms: what provably never rises */
     double regression;  /* the three terms of the plain objective */

@@ -109,7 +109,7 @@ static rlar_status fit(rlar_ctx *ctx, const rlar_train *train, const rlar_params
     state st = {.train = train, .map = out};
     RLAR_TRY(rlar__map_new(ctx, train->d, train->c, out));
     info->dual = train->n < train->d;
-    info->iterations = info->converged = 1;
+    info->converged = 1;
     RLAR_TRY(rlar__reduce(ctx, train->x, train->d, train->n, &st.reduced));
     const rlar_status status = rlar__run_in_workspace(ctx, state_carve, solve, &st, info);
     rlar__reduce_free(&st.reduced);

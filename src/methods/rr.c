@@ -39,7 +39,7 @@ static rlar_status solve(rlar_ctx *ctx, void *arg, rlar_info *info) {
     state *st = arg;
     const rlar_train *train = st->train;
     info->dual = st->ridge.dual;
-    info->iterations = info->converged = 1;
+    info->converged = 1;
     rlar__targets_one_hot(train->c, train->n, train->label, st->t);
     RLAR_TRY(rlar__ridge_factor(ctx, &st->ridge, train->x, st->lambda, &info->ridged));
     RLAR_TRY(rlar__ridge_solve(ctx, &st->ridge, st->t, st->y));

@@ -25,6 +25,9 @@ NOTHING_TO_TUNE = {"lsr", "sulda"}
 # Those that must never hold a matrix of d x d when d > n.
 WIDE = ("lda mmc lsda lfda nmmp mpda sulda rslda alpr rfs l21sda relsr rr sda").split()
 
+# Solved in closed form, whatever the samples.
+CLOSED = "rr lsr lda mmc alde lsda lfda mpda".split()
+
 # Seconds for one fit; ordinary ones take milliseconds, and five times as long under a sanitizer.
 LIMIT = 300 if b"__asan_init" in Path(support.PROGRAM).read_bytes() else 60
 MOST_ITERATIONS = 1000  # instead of a parameter's largest value, where that is a number of iterations
@@ -327,6 +330,20 @@ class Ordinary(Each):
             with trial:
                 self.ok("fit", IRIS, "--method", name, "--preset", "paper", "-o", "m.rlar")
                 self.finite_model(4)
+
+    def test_iterations(self):
+        """As many as the trace has rows, and none where the method does not iterate."""
+        x, y = classes(6, 300, 5)
+        np.save(self.path("wide.npy"), np.column_stack([x, y]))
+        for name, trial in self.each():
+            with trial:
+                for data in (IRIS, WINE, "wide.npy"):
+                    fitted = self.json_of("fit", data, "--method", name, "--trace", "t.csv")
+                    rows = self.path("t.csv").read_text().splitlines()[1:]
+                    self.assertEqual([int(row.split(",")[0]) for row in rows],
+                                     list(range(1, fitted["iterations"] + 1)), str(data))
+                    if name in CLOSED:
+                        self.assertEqual((fitted["iterations"], fitted["converged"]), (0, True))
 
     def test_same_bytes_for_any_threads(self):
         x, y = classes(6, 300, 5)
