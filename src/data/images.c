@@ -150,6 +150,7 @@ rlar_status rlar__folder_open(rlar_ctx *ctx, const char *path, rlar_sink *sink, 
     RLAR_TRY(rlar__calloc(ctx, 1, sizeof *f, "a folder of images", &f));
     f->ctx = ctx;
     f->sink = sink;
+    rlar__sink_given_names(sink); /* a folder is there, whatever it is called */
     rlar_status status = rlar__strdup(ctx, path, &f->path);
     if (status >= 0)
         status = list_images(f);

@@ -49,6 +49,9 @@ rlar_status rlar__sink_row_end(rlar_sink *sink, const rlar_place *at);
  * only for LIBSVM (the sink pads with 0). */
 rlar_status rlar__sink_numbers(rlar_sink *sink, const rlar_place *at, int64_t d, const double *x,
                                const char *label, size_t label_length);
+/* From now on the labels given with rows of numbers are names as they stand, such as those of
+ * folders, not cells of a file: "na" is a name like any other. */
+void rlar__sink_given_names(rlar_sink *sink);
 /* LIBSVM: a sparse row, 0-based increasing indices. */
 rlar_status rlar__sink_sparse(rlar_sink *sink, const rlar_place *at, int64_t count,
                               const int64_t *index, const double *value, const char *label,

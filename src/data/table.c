@@ -167,6 +167,15 @@ static rlar_status class_of(rlar_sink *s, const rlar_place *at, const char *text
 }
 
 /* Keep the label of the row until the row is known to be kept: a dropped row makes no class. */
+static rlar_status hold_name(rlar_sink *s, const char *text, size_t length) {
+    RLAR_TRY(rlar__grow(s->ctx, &s->label_text, &s->label_text_capacity, (int64_t)length + 1, 1,
+                        "a label"));
+    memcpy(s->label_text, text, length);
+    s->label_length = length;
+    return RLAR_OK;
+}
+
+/* The same for a cell: without blanks around it, and it may be missing. */
 static rlar_status hold_label(rlar_sink *s, const char *text, size_t length) {
     while (length > 0 && (*text == ' ' || *text == '\t')) {
         text++;
@@ -175,11 +184,7 @@ static rlar_status hold_label(rlar_sink *s, const char *text, size_t length) {
     while (length > 0 && (text[length - 1] == ' ' || text[length - 1] == '\t'))
         length--;
     s->label_missing = rlar__cell_missing(text, length);
-    RLAR_TRY(rlar__grow(s->ctx, &s->label_text, &s->label_text_capacity, (int64_t)length + 1, 1,
-                        "a label"));
-    memcpy(s->label_text, text, length);
-    s->label_length = length;
-    return RLAR_OK;
+    return hold_name(s, text, length);
 }
 
 /* As text, so that 1 in an array and "1" in a table are one class. */
@@ -386,12 +391,16 @@ static rlar_status put_number(rlar_sink *s, const rlar_place *at, int64_t column
 static rlar_status check_given_label(rlar_sink *s, const rlar_place *at, const char *label,
                                      size_t length) {
     if (label)
-        return hold_label(s, label, length);
+        return s->given_names ? hold_name(s, label, length) : hold_label(s, label, length);
     s->label_missing = true;
     if (s->labelled && !s->labels && s->columns.label < 0 && !s->rule.model)
         return rlar__fail_at(s->ctx, RLAR_E_DATA, at,
                              "the row has no label, but rows before it have one");
     return RLAR_OK;
+}
+
+void rlar__sink_given_names(rlar_sink *s) {
+    s->given_names = true;
 }
 
 rlar_status rlar__sink_numbers(rlar_sink *s, const rlar_place *at, int64_t d, const double *x,

@@ -50,8 +50,9 @@ struct rlar_sink {
     rlar_ctx *ctx;
     rlar_column_rule rule;
     rlar_missing missing_rule;
-    bool whole;     /* all rows are kept until the end; else blocks leave on the way */
-    bool no_labels; /* label "none" */
+    bool whole;       /* all rows are kept until the end; else blocks leave on the way */
+    bool no_labels;   /* label "none" */
+    bool given_names; /* see rlar__sink_given_names */
     const rlar_label_list *labels; /* or NULL; borrowed */
     rlar_columns columns;
     int64_t bytes; /* of the file, unpacked, so far: what memory they justify */

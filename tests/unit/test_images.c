@@ -270,6 +270,30 @@ static void folder_order(void **state) {
     end_ctx(ctx);
 }
 
+/* What would be a missing label in a table is the name of a folder; blanks belong to it, too. */
+static void folder_names(void **state) {
+    (void)state;
+    const char *const names[] = {" ", " a", "?", "NA", "NaN", "a", "na", "nan"};
+    enum { NAMES = sizeof names / sizeof names[0] };
+    rlar_ctx *ctx = new_ctx();
+    const temp_folder t = new_folder();
+    rlar_data *data;
+    for (int i = 0; i < NAMES; i++) {
+        char file[16];
+        make_folder(&t, names[i]);
+        snprintf(file, sizeof file, "%s/1.pgm", names[i]);
+        write_bytes(&t, file, "P5 2 1 255 ab", 13);
+    }
+    assert_int_equal(read_folder(ctx, &t, &data), RLAR_OK);
+    assert_int_equal(rlar_data_samples(data), NAMES);
+    assert_int_equal(rlar_data_classes(data), NAMES);
+    for (int i = 0; i < NAMES; i++)
+        assert_string_equal(label_at(data, i), names[i]);
+    rlar_data_free(data);
+    remove_folder(&t);
+    end_ctx(ctx);
+}
+
 static void expect_folder_refused(rlar_ctx *ctx, const temp_folder *t, rlar_status expected,
                                   const char *a, const char *b) {
     rlar_data *data;
@@ -329,7 +353,7 @@ int main(void) {
         cmocka_unit_test(memory_faults), cmocka_unit_test(pgm),
         cmocka_unit_test(bad_pgm),       cmocka_unit_test(png_kinds),
         cmocka_unit_test(png_by_hand),   cmocka_unit_test(folder_order),
-        cmocka_unit_test(folder_faults),
+        cmocka_unit_test(folder_faults), cmocka_unit_test(folder_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
