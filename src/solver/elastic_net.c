@@ -8,8 +8,11 @@
  * the minimiser on the support A for the signs s of now is had exactly,
  *   b_A + (H_AA)^-1 (l_A - gamma b_A - s_A lambda/2),   H = G + gamma I
  * and the step goes there, or where it would turn signs not further than pays (see newton), so that
- * f never rises. A full sweep then lets features in again. It ends with the optimality conditions
- *   l_j - gamma b_j = s_j lambda/2 where b_j != 0,   |l_j| <= lambda/2 elsewhere.
+ * f never rises. A full sweep then lets features in again: cheap, and mostly soon over, but where
+ * features are much alike it lets in again what the step has just dropped, and crawls. After
+ * PATIENCE sweeps the steps are therefore repeated until one arrives: each visits a sign pattern of
+ * lower f, of which there are finitely many. It ends with the optimality conditions l_j - gamma b_j
+ * = s_j lambda/2 where b_j != 0,   |l_j| <= lambda/2 elsewhere.
  *
  * (H_AA)^-1 is had from whichever is the smallest system: the features A, the n samples (X_A X_A^T
  * + n gamma I), or the features M outside A, with H^-1 made once: H^-1 (v - z), where z lives on M
@@ -22,6 +25,7 @@
 
 enum {
     MAX_SWEEPS = 2000,  /* then the result is what has been reached */
+    PATIENCE = 100,     /* sweeps with one step after each; ordinary problems need less */
     SWEEPS_BETWEEN = 1, /* over the support, after one over all features */
     LINE_HALVINGS = 50
 };
@@ -410,9 +414,11 @@ static void take_step(const rlar_enet *en, int64_t count, double share, bool sta
 
 /* The step to the minimiser on the support, if it turns no sign. Else the better of: all of it, but
  * to zero where a sign would turn (drops many features at once, but may go uphill); to the least f
- * on the way (always downhill, but may drop one feature only). */
-static rlar_status newton(rlar_ctx *ctx, rlar_enet *en, const double *g, double *b) {
+ * on the way (always downhill, but may drop one feature only). *arrived: no sign stood in the way.
+ */
+static rlar_status newton(rlar_ctx *ctx, rlar_enet *en, const double *g, double *b, bool *arrived) {
     double fall = 0.0, gain;
+    *arrived = true;
     measure(en, g);
     const int64_t count = find_support(en, b);
     if (count == 0)
@@ -427,12 +433,23 @@ static rlar_status newton(rlar_ctx *ctx, rlar_enet *en, const double *g, double 
     const bool kinks = find_crossings(en, b, count) > 0;
     take_step(en, count, 1.0, kinks, b);
     refresh(en, g, b);
+    *arrived = !kinks;
     if (!kinks)
         return RLAR_OK;
     const double share = line_minimum(en, count, fall, &gain);
     if (!(value_of(en, g, b) <= before - gain)) {
         take_step(en, count, share, false, b);
         refresh(en, g, b);
+    }
+    return RLAR_OK;
+}
+
+/* `most` steps, fewer when one arrives. */
+static rlar_status steps(rlar_ctx *ctx, rlar_enet *en, const double *g, double *b, int64_t most) {
+    bool arrived = false;
+    for (int64_t k = 0; k < most && !arrived; k++) {
+        RLAR_TRY(newton(ctx, en, g, b, &arrived));
+        RLAR_TRY(rlar__poll(ctx));
     }
     return RLAR_OK;
 }
@@ -452,12 +469,11 @@ rlar_status rlar__enet_solve(rlar_ctx *ctx, rlar_enet *en, const double *g, doub
         largest = fmax(largest, fabs(g[j]));
     refresh(en, g, b);
     for (;;) {
-        RLAR_TRY(newton(ctx, en, g, b));
+        RLAR_TRY(steps(ctx, en, g, b, result->sweeps < PATIENCE ? 1 : en->d));
         result->solved = breach(en, b) <= BREACH * largest;
         if (result->solved || result->sweeps >= MAX_SWEEPS)
             break;
         result->sweeps += sweep(en, g, b);
-        RLAR_TRY(rlar__poll(ctx));
     }
     result->value = value_of(en, g, b);
     drop_dust(en, largest, b);

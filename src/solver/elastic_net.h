@@ -32,7 +32,7 @@ typedef struct rlar_enet {
 typedef struct rlar_enet_result {
     double value;   /* f(b) */
     int64_t sweeps; /* over all features or over the support */
-    bool solved;    /* the optimality conditions hold to 1e-10 max |g| */
+    bool solved;    /* the optimality conditions hold to 1e-12 max |g| */
 } rlar_enet_result;
 
 /* Uses n, d and covariance. */
