@@ -11,8 +11,8 @@
  * f never rises. A full sweep then lets features in again: cheap, and mostly soon over, but where
  * features are much alike it lets in again what the step has just dropped, and crawls. After
  * PATIENCE sweeps the steps are therefore repeated until one arrives: each visits a sign pattern of
- * lower f, of which there are finitely many. It ends with the optimality conditions l_j - gamma b_j
- * = s_j lambda/2 where b_j != 0,   |l_j| <= lambda/2 elsewhere.
+ * lower f, and there are finitely many. It ends with
+ *   l_j - gamma b_j = s_j lambda/2 where b_j != 0,   |l_j| <= lambda/2 elsewhere.
  *
  * (H_AA)^-1 is had from whichever is the smallest system: the features A, the n samples (X_A X_A^T
  * + n gamma I), or the features M outside A, with H^-1 made once: H^-1 (v - z), where z lives on M

@@ -115,8 +115,9 @@ def cut(patch, G, R, lists):
     return sorted(left), sorted(right)
 
 
-def patches(X, k=6, most=10):
-    """The patches of one class: lists of row numbers of X."""
+def all_levels(X, k=6, most=10):
+    """The levels of one class, from the class itself to patches of fewer than `most` samples, and
+    how far from flat each is. A patch is a list of row numbers of X."""
     squares = squared_distances(X)
     D = np.sqrt(squares)
     G, lists = geodesics(squares, k)
@@ -132,4 +133,10 @@ def patches(X, k=6, most=10):
         left, right = cut(current[chosen], G, R, lists)
         levels.append([left, right] + current[:chosen] + current[chosen + 1:])
     scores = [abs(np.mean([mean_ratio(R, patch) for patch in level]) - 1) for level in levels]
+    return levels, scores
+
+
+def patches(X, k=6, most=10):
+    """The patches of one class: the flattest level, the first of equals."""
+    levels, scores = all_levels(X, k, most)
     return levels[next(i for i, score in enumerate(scores) if score <= min(scores) + ROUNDING)]

@@ -31,10 +31,10 @@ def within_graph(X, label, k):
     return np.maximum(W, W.T)
 
 
-def all_patches(X, label):
+def all_patches(X, label, geodesic, patch):
     """Patches of all classes as lists of samples."""
-    return [members[patch] for members in (np.flatnonzero(label == i) for i in np.unique(label))
-            for patch in patches(X[members])]
+    return [members[piece] for members in (np.flatnonzero(label == i) for i in np.unique(label))
+            for piece in patches(X[members], geodesic, patch)]
 
 
 def tangent(X, energy=0.95):
@@ -79,22 +79,22 @@ def double_sum(X, W, gamma, tangents, patch_of, z):
     return total
 
 
-def parts(X, labels, k, gamma):
+def parts(X, labels, k, gamma, patch=10, geodesic=6, energy=0.95):
     """The graph, tangents and patch of each sample, S, and S_b of LFDA."""
     _, label = classes_of(labels)
     W = within_graph(X, label, k)
-    cut = all_patches(X, label)
+    cut = all_patches(X, label, geodesic, patch)
     patch_of = np.zeros(len(X), dtype=int)
     for p, members in enumerate(cut):
         patch_of[members] = p
-    tangents = [tangent(X[members]) for members in cut]
+    tangents = [tangent(X[members], energy) for members in cut]
     S_b = lfda_reference.local_scatters(X, labels, k)[1]
     return W, tangents, patch_of, assemble(X, W, gamma, tangents, patch_of), S_b
 
 
-def fit(X, labels, k=7, gamma=1.0, alpha=1e-5):
+def fit(X, labels, k=7, gamma=1.0, alpha=1e-5, patch=10, geodesic=6, energy=0.95):
     d, c = X.shape[1], len(np.unique(labels))
-    _, _, _, S, S_b = parts(X, labels, k, gamma)
+    _, _, _, S, S_b = parts(X, labels, k, gamma, patch, geodesic, energy)
     V, _ = range_basis(X)
     r, size = V.shape[1], len(S) - d
     inside = np.zeros((d + size, r + size))  # t in the range of the data, every b free

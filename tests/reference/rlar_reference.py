@@ -155,22 +155,36 @@ def laplacian(S):
 # ---- W and b, (17) and (15) ---------------------------------------------------------------------
 
 
-def solve(X, T, Dh, Dt, L, alpha, beta, precise=True):
-    """W = (X (H + beta L) X' + alpha Dt)^-1 X H T,  b = (T' - W'X) Dh 1 / (1' Dh 1).
+def centring(Dh):
+    return np.diag(Dh) - np.outer(Dh, Dh) / Dh.sum()
 
-    The weights reach 1/eps, so H as printed cancels and the matrix is badly conditioned. With
-    `precise` the products are formed in NumPy's long double and the solution is refined in it: then
-    a difference from the library is the library's error and not this file's."""
-    kind = np.longdouble if precise else float
-    X, T, Dh, Dt, L = (np.asarray(part, dtype=kind) for part in (X, T, Dh, Dt, L))
-    H = np.diag(Dh) - np.outer(Dh, Dh) / Dh.sum()
-    M = X.T @ (H + beta * L) @ X + alpha * np.diag(Dt)
-    Q = X.T @ (H @ T)
+
+def system(X, Dh, Dt, L, alpha, beta):
+    """X (H + beta L) X' + alpha Dt; of what precision the parts are."""
+    return X.T @ (centring(Dh) + beta * L) @ X + alpha * np.diag(Dt)
+
+
+def condition(M):
+    """Of M scaled to a unit diagonal: what a Cholesky factorisation meets."""
+    scale = 1 / np.sqrt(np.diag(M))
+    return float(np.linalg.cond((scale[:, None] * M * scale).astype(float)))
+
+
+def solve(X, T, Dh, Dt, L, alpha, beta):
+    """W = (X (H + beta L) X' + alpha Dt)^-1 X H T,  b = (T' - W'X) Dh 1 / (1' Dh 1), and the
+    condition number.
+
+    The weights reach 1/eps, so H as printed cancels and the matrix is badly conditioned. The
+    products are formed in NumPy's long double and the solution is refined in it: then a difference
+    from the library is the library's error and not this file's."""
+    X, T, Dh, Dt, L = (np.asarray(part, dtype=np.longdouble) for part in (X, T, Dh, Dt, L))
+    M = system(X, Dh, Dt, L, alpha, beta)
+    Q = X.T @ (centring(Dh) @ T)
     W = np.zeros_like(Q)
-    for _ in range(4 if precise else 1):
+    for _ in range(4):
         W = W + np.linalg.solve(M.astype(float), (Q - M @ W).astype(float))
     b = (T - X @ W).T @ Dh / Dh.sum()
-    return W.astype(float), b.astype(float)
+    return W.astype(float), b.astype(float), condition(M)
 
 
 # ---- Retargeting, (22) to (25) ------------------------------------------------------------------
@@ -223,10 +237,10 @@ def objective(E, W, V, G, alpha, beta, K, rho=lambda s, eps: s, eps=(0.0, 0.0)):
     return regression, sparsity, locality
 
 
-def fit(X, labels, alpha, beta, k=0, iters=30, eps=1e-8, solver="paper", trace=True,
-        precise=True):
-    """Run Algorithm 1 on the rows of X. Returns W (d x c), b (c), T, V, S, names, K and, with
-    trace, one dict per iteration: objective, smoothed, regression, sparsity, locality, eps."""
+def fit(X, labels, alpha, beta, k=0, iters=30, eps=1e-8, solver="paper", trace=True):
+    """Run Algorithm 1 on the rows of X. Returns W (d x c), b (c), T, V, S, names, K, the condition
+    number of the last system and, with trace, one dict per iteration: objective, smoothed,
+    regression, sparsity, locality, eps."""
     X = np.array(X, dtype=float)
     names, label = classes_of(labels)
     n, d, c = X.shape[0], X.shape[1], len(names)
@@ -242,7 +256,7 @@ def fit(X, labels, alpha, beta, k=0, iters=30, eps=1e-8, solver="paper", trace=T
     S = affinity(X, V, G, K, om, steps[0][0])
     rows = []
     for eps_t in steps:
-        W, b = solve(X, T, Dh, Dt, laplacian(S), alpha, beta, precise)
+        W, b, kappa = solve(X, T, Dh, Dt, laplacian(S), alpha, beta)
         Y = X @ W + b
         T = retarget(Y, label)
         E = Y - T
@@ -256,4 +270,5 @@ def fit(X, labels, alpha, beta, k=0, iters=30, eps=1e-8, solver="paper", trace=T
             smooth = objective(E, W, V, G, alpha, beta, K, rho, eps_t)
             rows.append({"objective": sum(plain), "smoothed": sum(smooth), "regression": plain[0],
                          "sparsity": plain[1], "locality": plain[2], "eps": eps_t[0]})
-    return {"W": W, "b": b, "T": T, "V": V, "S": S, "names": names, "K": K, "trace": rows}
+    return {"W": W, "b": b, "T": T, "V": V, "S": S, "names": names, "K": K, "condition": kappa,
+            "trace": rows}

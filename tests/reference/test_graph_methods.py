@@ -88,6 +88,22 @@ class Oracles(unittest.TestCase):
                 self.assertEqual(sorted(sum(cut, [])), list(range(len(members))), problem.name)
                 self.assertTrue(all(2 <= len(patch) < 10 for patch in cut), problem.name)
 
+    def test_mpda_large_patches(self):
+        """With other neighbours than the default a patch of `most` samples or more may stay: where
+        one does, an earlier level is as flat as the last, which has none, or flatter."""
+        stayed = 0
+        for problem in harness.problems():
+            for i in range(problem.c):
+                members = problem.Z[problem.index == i]
+                for k, most in ((2, 7), (2, 10), (4, 10), (6, 7), (10, 13)):
+                    levels, scores = mpda_partition_reference.all_levels(members, k, most)
+                    self.assertLess(max(map(len, levels[-1])), most, problem.name)
+                    cut = mpda_partition_reference.patches(members, k, most)
+                    if max(map(len, cut)) >= most:
+                        stayed += 1
+                        self.assertLessEqual(scores[levels.index(cut)], scores[-1], problem.name)
+        self.assertGreater(stayed, 0)
+
     def test_mpda_eliminated_unknowns(self):
         """The columns of the full eigenproblem obey t^T C t = 1 and S_b t = lambda C t."""
         for problem in harness.problems(1):
@@ -383,8 +399,13 @@ class Mpda(SpectralTest):
     def test_parameters(self):
         for problem in harness.random_problems(2):
             if problem.scale == "unit":
-                for params in ({"k": 3}, {"gamma": 0.01}, {"gamma": 100.0, "alpha": 1e-3}):
+                for params in ({"k": 3}, {"gamma": 0.01}, {"gamma": 100.0, "alpha": 1e-3},
+                               {"geodesic": 2, "patch": 7}, {"geodesic": 3, "patch": 5},
+                               {"geodesic": 10, "patch": 6, "energy": 0.7}):
                     self.against(problem, mpda_reference.fit, **params)
+        for params in ({"geodesic": 2}, {"geodesic": 2, "patch": 20}, {"geodesic": 12, "patch": 16},
+                       {"energy": 0.5}):
+            self.against(harness.wine(), mpda_reference.fit, **params)
 
     def test_scale_of_columns(self):
         for problem in harness.problems(2):

@@ -2,10 +2,16 @@
 
 Differences are measured so that they mean something at any conditioning: values of the trace
 relative to the objective of that iteration, W relative to its Frobenius norm. Weights reach
-1/eps, which multiplies rounding: at eps = 1e-8 two correct programs differ by up to 1e-5 in W
-but hardly in the objective, so W is held tight at larger eps only. A few problems (n close to
-d, alpha small) are worse; there the oracle run in double precision tells what double precision
-can do, and the program is allowed STRETCH times that.
+1/eps, which multiplies rounding: condition numbers reach 1e12 at eps = 1e-8, and two correct
+programs differ more in W than in the objective. The limits are four to twelve times what was seen over
+all problems with three kernels of OpenBLAS (SkylakeX, Haswell, Prescott), at the most
+
+    eps      trace      W and b
+    1e-8     1.5e-8     8.4e-8
+    1e-4     1.7e-10    3.4e-9
+    1e-2     2.5e-11    1.9e-11
+
+A bound from the condition numbers alone is not to be had: W itself goes to 0 where alpha is large.
 """
 import os
 import unittest
@@ -18,9 +24,8 @@ import rlar_program as program
 import rlar_reference as reference
 
 PROBLEMS = 240
-TRACE_TOLERANCE = {1e-8: 1e-6, 1e-4: 1e-8, 1e-2: 1e-10}
-W_TOLERANCE = {1e-8: 1e-5, 1e-4: 1e-7, 1e-2: 1e-9}
-STRETCH = 20
+TRACE_TOLERANCE = {1e-8: 1.5e-7, 1e-4: 1.7e-9, 1e-2: 1e-10}
+W_TOLERANCE = {1e-8: 1e-6, 1e-4: 4e-8, 1e-2: 2e-10}
 WELL = {"eps": 1e-3, "alpha": 0.1, "beta": 0.5, "k": 3, "iters": 6}  # a well-conditioned fit
 
 
@@ -81,20 +86,13 @@ class AgainstOracle(unittest.TestCase):
     """Every iteration of many small problems."""
 
     def check_fit(self, name, found, X, labels, params):
-        """Compare with the oracle. True when the problem needed more than the usual tolerance."""
+        """Compare with the oracle."""
         wanted = reference.fit(X, labels, **params)
         self.assertEqual(found.iterations, list(range(1, params["iters"] + 1)), name)
         self.assertEqual(found.W.shape, wanted["W"].shape, name)
         trace, map_ = distances(found.trace, found.W, found.b, wanted)
-        limits = TRACE_TOLERANCE[params["eps"]], W_TOLERANCE[params["eps"]]
-        stretched = trace > limits[0] or map_ > limits[1]
-        if stretched:
-            plain = reference.fit(X, labels, precise=False, **params)
-            own = distances(columns(plain), plain["W"], plain["b"], wanted)
-            limits = [max(limit, STRETCH * error) for limit, error in zip(limits, own)]
-        self.assertLessEqual(trace, limits[0], f"trace: {name}")
-        self.assertLessEqual(map_, limits[1], f"W, b: {name}")
-        return stretched
+        self.assertLessEqual(trace, TRACE_TOLERANCE[params["eps"]], f"trace: {name}")
+        self.assertLessEqual(map_, W_TOLERANCE[params["eps"]], f"W, b: {name}")
 
     def check_json(self, name, found):
         answer, last = found.json, {key: found.trace[key][-1] for key in program.COLUMNS}
@@ -105,14 +103,13 @@ class AgainstOracle(unittest.TestCase):
                                    delta=1e-12 * last["objective"])
 
     def test_random_problems(self):
-        paths, stretched = set(), 0
+        paths = set()
         for number in range(PROBLEMS):
             name, X, labels, scale, params = problems.problem(number)
             found = program.fit(X, labels, scale, **params)
-            stretched += self.check_fit(name, found, reference.scaled(X, scale), labels, params)
+            self.check_fit(name, found, reference.scaled(X, scale), labels, params)
             self.check_json(name, found)
             paths.add(found.json["path"])
-        self.assertLess(stretched, PROBLEMS // 20, "too many problems are ill-conditioned")
         self.assertEqual(paths, {"primal", "dual"}, "both forms of the solve were meant to be seen")
 
     def test_chain_of_scalings(self):
@@ -120,7 +117,7 @@ class AgainstOracle(unittest.TestCase):
         params = {"alpha": 0.1, "beta": 0.1, "eps": 1e-4, "iters": 4}
         found = program.fit(X, labels, "minmax,unit", **params)
         scaled = reference.scaled(X, "minmax,unit")
-        self.assertFalse(self.check_fit("minmax,unit", found, scaled, labels, params))
+        self.check_fit("minmax,unit", found, scaled, labels, params)
 
     def test_rule_for_k(self):
         """Eleven samples in the smallest class: 7 neighbours; ten: 3. The other k differs."""
@@ -185,11 +182,14 @@ class Properties(unittest.TestCase):
             self.assertLess(relative(wide.trace["objective"], narrow.trace["objective"]), 1e-9)
 
     def test_outputs_sum_to_one(self):
-        """Every row of T sums to one, hence W 1 = 0 and 1'b = 1."""
+        """Every row of T sums to one, hence W 1 = 0 and 1'b = 1, but for the error of the last
+        solve: eps times its condition number (1 to 2.5e11 here; 4.3 times that was seen, where it
+        is 1), and never more than 1e-5 (seen: 2.2e-6)."""
         for number in range(2000, 2030):
             name, X, labels, scale, params = problems.problem(number)
             found = program.fit(X, labels, scale, **params)
-            tolerance = W_TOLERANCE[params["eps"]]  # an error of W, so it obeys the same bound
+            kappa = reference.fit(reference.scaled(X, scale), labels, **params)["condition"]
+            tolerance = min(16 * np.finfo(float).eps * kappa, 1e-5)
             rows = np.abs(found.W.sum(axis=1)).max() / max(np.abs(found.W).max(), 1e-300)
             self.assertLess(rows, tolerance, name)
             self.assertLess(abs(found.b.sum() - 1), tolerance * (1 + np.abs(found.b).max()), name)
