@@ -172,24 +172,24 @@ class L21sdaLoss(MethodTest):
             self.assertLess(relative_up_to_signs(W, squared), 1e-10, problem.name)
 
     def test_stationary_at_the_end(self):
-        """The gradient of the smoothed objective in B and in the offset vanishes, with the scores
-        that the last W and its residuals call for."""
+        """The gradient of the smoothed objective in B and in the offset vanishes, with the
+        offset and the scores of the oracle, which the program does not show (3.6e-13 was seen)."""
         lam, eps = 0.5, 1e-2
         for problem in harness.random_problems(1):
             if problem.c - 1 > problem.d:  # the scores have a memory there
                 continue
-            W = self.run_program(problem, lam, 3000, eps).W
-            B, b, scores, _ = l21sda_reference.l21sda_l21_loss(problem.Z, problem.index, lam, 3000,
+            W = self.run_program(problem, lam, 300, eps).W
+            B, b, scores, _ = l21sda_reference.l21sda_l21_loss(problem.Z, problem.index, lam, 300,
                                                                eps)
-            self.assertLess(relative_up_to_signs(W, B), 1e-6, problem.name)
+            self.assertLess(relative_up_to_signs(W, B), 1e-10, problem.name)
             B = harness.with_signs_of(W, B)
             residual = problem.Z @ B + b - problem.one_hot() @ scores
             pull = residual / np.sqrt((residual ** 2).sum(axis=1, keepdims=True) + eps ** 2)
             rows = B / np.sqrt((B ** 2).sum(axis=1, keepdims=True) + eps ** 2)
             size = np.abs(problem.Z).sum()
-            self.assertLess(np.abs(problem.Z.T @ pull + lam * rows).max(), 1e-6 * size,
+            self.assertLess(np.abs(problem.Z.T @ pull + lam * rows).max(), 1e-10 * size,
                             problem.name)
-            self.assertLess(np.abs(pull.sum(axis=0)).max(), 1e-6 * problem.n, problem.name)
+            self.assertLess(np.abs(pull.sum(axis=0)).max(), 1e-9 * problem.n, problem.name)
 
     def test_offset(self):
         """A shift of all samples changes nothing but b; outputs of the training samples are
