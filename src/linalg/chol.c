@@ -6,7 +6,12 @@
  * are too narrow for these kernels (docs/performance.md). */
 #include "linalg/blas.h"
 
-enum { RETRIES = 12, ROWS = 256 };
+enum {
+    RETRIES = 12,
+    ROWS = 256,   /* of a product per task */
+    SOLVED = 128, /* unknowns of a block of the solve */
+    STRIP = 32    /* columns per task of the copy */
+};
 
 typedef struct chol_step {
     double *a;
@@ -65,14 +70,27 @@ static rlar_status factor_once(rlar_ctx *ctx, int64_t n, double *a, bool *failed
     return RLAR_OK;
 }
 
+typedef struct copy {
+    int64_t n;
+    double *a, *diag;
+} copy;
+
+/* Some columns of the lower triangle as rows of the upper one: both sides stay in the cache. */
+static rlar_status copy_task(void *arg, int64_t task) {
+    const copy *c = arg;
+    const int64_t j0 = task * STRIP;
+    for (int64_t i = j0; i < c->n; i++)
+        for (int64_t j = j0; j < j0 + STRIP && j < i; j++)
+            c->a[i * c->n + j] = c->a[j * c->n + i];
+    for (int64_t i = j0; i < j0 + STRIP && i < c->n; i++)
+        c->diag[i] = c->a[i * c->n + i];
+    return RLAR_OK;
+}
+
 /* Keep the matrix in the strict upper triangle and diag, for a retry. */
-static void copy_up(int64_t n, double *a, double *diag) {
-    for (int64_t j0 = 0; j0 < n; j0 += 32) /* in strips: both sides stay in the cache */
-        for (int64_t i = j0; i < n; i++)
-            for (int64_t j = j0; j < j0 + 32 && j < i; j++)
-                a[i * n + j] = a[j * n + i];
-    for (int64_t i = 0; i < n; i++)
-        diag[i] = a[i * n + i];
+static rlar_status copy_up(rlar_ctx *ctx, int64_t n, double *a, double *diag) {
+    copy c = {.n = n, .a = a, .diag = diag};
+    return rlar__parallel(ctx, (n + STRIP - 1) / STRIP, copy_task, &c);
 }
 
 static void copy_down(int64_t n, double *a, const double *diag, double ridge) {
@@ -84,7 +102,7 @@ static void copy_down(int64_t n, double *a, const double *diag, double ridge) {
 }
 
 rlar_status rlar__chol_factor(rlar_ctx *ctx, int64_t n, double *a, double *diag, int *ridged) {
-    copy_up(n, a, diag);
+    RLAR_TRY(copy_up(ctx, n, a, diag));
     double trace = 0.0;
     for (int64_t i = 0; i < n; i++)
         trace += diag[i];
@@ -106,23 +124,53 @@ rlar_status rlar__chol_factor(rlar_ctx *ctx, int64_t n, double *a, double *diag,
         (long long)n, (long long)n, ridge);
 }
 
+/* One block of the unknowns on its way through all right-hand sides. */
 typedef struct solve {
-    int64_t n, p;
+    int64_t n, p, k, width;
     const double *l;
     double *b;
 } solve;
 
-static rlar_status solve_task(void *arg, int64_t index) {
+/* What block k takes from the unknowns below it: B_i -= L_ik B_k. */
+static rlar_status forward_task(void *arg, int64_t index) {
     const solve *s = arg;
-    const int64_t j = index * RLAR_COLUMNS;
-    const int64_t count = s->p - j < RLAR_COLUMNS ? s->p - j : RLAR_COLUMNS;
-    rlar__chol_small_solve(s->n, count, s->l, s->n, s->b + j * s->n, s->n);
+    const int64_t i = s->k + s->width + index * ROWS, rows = s->n - i < ROWS ? s->n - i : ROWS;
+    rlar__gemm(RLAR_PLAIN, RLAR_PLAIN, rows, s->p, s->width, -1.0, s->l + s->k * s->n + i, s->n,
+               s->b + s->k, s->n, 1.0, s->b + i, s->n);
     return RLAR_OK;
 }
 
+/* And from those above it, on the way back: B_j -= L_kj^T B_k. */
+static rlar_status backward_task(void *arg, int64_t index) {
+    const solve *s = arg;
+    const int64_t j = index * ROWS, rows = s->k - j < ROWS ? s->k - j : ROWS;
+    rlar__gemm(RLAR_TRANSPOSED, RLAR_PLAIN, rows, s->p, s->width, -1.0, s->l + j * s->n + s->k,
+               s->n, s->b + s->k, s->n, 1.0, s->b + j, s->n);
+    return RLAR_OK;
+}
+
+static void solve_block(const solve *s, rlar_op op) {
+    rlar__trsm_left(op, s->width, s->p, s->l + s->k * s->n + s->k, s->n, s->b + s->k, s->n);
+}
+
+/* By blocks of rows: products share out over any number of threads, where DTRSM would need many
+ * right-hand sides, and are faster on one thread too. */
 rlar_status rlar__chol_solve(rlar_ctx *ctx, int64_t n, int64_t p, const double *l, double *b) {
+    const int64_t blocks = (n + SOLVED - 1) / SOLVED;
     solve s = {.n = n, .p = p, .l = l, .b = b};
-    return rlar__parallel(ctx, (p + RLAR_COLUMNS - 1) / RLAR_COLUMNS, solve_task, &s);
+    for (int64_t k = 0; k < blocks; k++) {
+        s.k = k * SOLVED;
+        s.width = n - s.k < SOLVED ? n - s.k : SOLVED;
+        solve_block(&s, RLAR_PLAIN);
+        RLAR_TRY(rlar__parallel(ctx, (n - s.k - s.width + ROWS - 1) / ROWS, forward_task, &s));
+    }
+    for (int64_t k = blocks - 1; k >= 0; k--) {
+        s.k = k * SOLVED;
+        s.width = n - s.k < SOLVED ? n - s.k : SOLVED;
+        solve_block(&s, RLAR_TRANSPOSED);
+        RLAR_TRY(rlar__parallel(ctx, (s.k + ROWS - 1) / ROWS, backward_task, &s));
+    }
+    return RLAR_OK;
 }
 
 bool rlar__chol_small(int64_t n, double *a, int64_t lda) {
