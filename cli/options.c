@@ -113,7 +113,8 @@ const cli_option cli_options[] = {
     {"dry-run", 0, OPT_FLAG, GROUP_VERB, V_FIT, FIELD(dry_run), 0, NULL,
      "do not fit: tell sizes, path, memory and work"},
     {"classifier", 0, OPT_TEXT, GROUP_VERB, V_CLASSIFY, FIELD(classifier), 0, "NAME",
-     "1nn, knn, centroid or, for regression methods, argmax (default 1nn)"},
+     "1nn, knn, centroid or, for regression methods, argmax; -cosine after the first three: "
+     "on outputs scaled to length 1 (default 1nn)"},
     {"neighbors", 0, OPT_INT, GROUP_VERB, V_CLASSIFY, FIELD(neighbours), 1, "N",
      "neighbours of knn (default 5)"},
     {"neighbours", 0, OPT_INT, GROUP_VERB, V_CLASSIFY, FIELD(neighbours), 1, "N", NULL},

@@ -308,7 +308,8 @@ struct rlar_fit_options {
 
 struct rlar_predict_options {
     size_t size;
-    const char *classifier; /* "1nn", "knn", "centroid", "argmax"; NULL: "1nn" */
+    const char *classifier; /* "1nn", "knn", "centroid", "argmax", and "1nn-cosine", "knn-cosine",
+                               "centroid-cosine": on outputs scaled to length 1; NULL: "1nn" */
     int64_t neighbours;     /* for knn; 0: 5 */
     const int64_t *rows;    /* predict these samples only, or NULL: all */
     int64_t n_rows;

@@ -5,7 +5,8 @@
  * the rounding error of the best so far is measured again as a sum of squared differences, and only
  * such distances are compared or reported. So the answer is a function of the two samples alone,
  * whatever the threads, the blocks or the BLAS. References are met in the order of their index and
- * replace the best only when strictly nearer, which gives ties to the lower index.
+ * replace the best only when strictly nearer, which gives ties to the lower index. The cosine kinds
+ * are the same classifiers on copies that were scaled to length 1.
  *
  * Memory: a tile of estimates and k distances per query for each block in flight. */
 #include "eval/classify.h"
@@ -26,7 +27,8 @@ enum {
 /* Largest squared length that leaves room for the sums of a distance. */
 static const double LARGEST_SQUARE = DBL_MAX / 8;
 
-static const char *const classifier_name[] = {"1nn", "knn", "centroid", "argmax"};
+static const char *const classifier_name[] = {
+    "1nn", "knn", "centroid", "argmax", "1nn-cosine", "knn-cosine", "centroid-cosine"};
 enum { CLASSIFIERS = sizeof classifier_name / sizeof classifier_name[0] };
 
 /* The names are in the order of the enum; no text at all means the first. */
@@ -37,7 +39,9 @@ rlar_status rlar__classifier_parse(rlar_ctx *ctx, const char *text, rlar_classif
             return RLAR_OK;
         }
     return rlar__fail(ctx, RLAR_E_ARG,
-                      "classifier \"%.60s\" is unknown; choose 1nn, knn, centroid or argmax", text);
+                      "classifier \"%.60s\" is unknown; choose 1nn, knn, centroid, argmax, "
+                      "1nn-cosine, knn-cosine or centroid-cosine",
+                      text);
 }
 
 /* ---- One classification ---- */
@@ -70,7 +74,6 @@ typedef struct classify_job {
     double *scores; /* c x m or NULL */
 } classify_job;
 
-/* In one fixed order: these are the numbers that decide. */
 /* Put a reference into the sorted list of k if it is strictly nearer than the last. */
 static void insert(near_one *list, int64_t k, double distance, int64_t index) {
     int64_t i = k - 1;
@@ -367,6 +370,54 @@ static rlar_status by_output(rlar_ctx *ctx, const classify_job *job) {
     return RLAR_OK;
 }
 
+/* A copy whose columns have length 1, a zero column excepted. What is not finite stays so, and is
+ * refused with the lengths. */
+static rlar_status unit_copy(rlar_ctx *ctx, int64_t p, int64_t n, const double *z, double **out) {
+    RLAR_TRY(rlar__alloc(ctx, n, (size_t)p * sizeof **out, "the scaled samples", out));
+    if (n > 0)
+        memcpy(*out, z, (size_t)(n * p) * sizeof **out);
+    rlar__unit_columns(p, n, *out);
+    return RLAR_OK;
+}
+
+/* The classifiers that are left when all lengths are 1. */
+static rlar_status by_kind(rlar_ctx *ctx, rlar_classifier kind, int64_t neighbours,
+                           classify_job *job) {
+    switch (kind) {
+    case RLAR_CLASSIFY_1NN:
+    case RLAR_CLASSIFY_1NN_COSINE:
+        return by_distance(ctx, job);
+    case RLAR_CLASSIFY_KNN:
+    case RLAR_CLASSIFY_KNN_COSINE:
+        return by_neighbours(ctx, job, neighbours);
+    case RLAR_CLASSIFY_CENTROID:
+    case RLAR_CLASSIFY_CENTROID_COSINE:
+        return by_centroid(ctx, job);
+    case RLAR_CLASSIFY_ARGMAX:
+        return by_output(ctx, job);
+    }
+    return rlar__fail(ctx, RLAR_E_INTERNAL, "classifier %d is unknown; report this", (int)kind);
+}
+
+/* Scale both sides first. A centroid is therefore the mean of unit vectors: samples count by their
+ * direction alone, and the mean itself, shorter the more they spread, is not scaled again. */
+static rlar_status by_angle(rlar_ctx *ctx, rlar_classifier kind, int64_t neighbours,
+                            classify_job *job) {
+    rlar_references refs = *job->refs;
+    double *z = NULL, *q = NULL;
+    rlar_status status = unit_copy(ctx, refs.p, refs.n, refs.z, &z);
+    if (status >= 0)
+        status = unit_copy(ctx, refs.p, job->m, job->q, &q);
+    refs.z = z;
+    job->refs = &refs;
+    job->q = q;
+    if (status >= 0)
+        status = by_kind(ctx, kind, neighbours, job);
+    rlar__free(z);
+    rlar__free(q);
+    return status;
+}
+
 rlar_status rlar__classify(rlar_ctx *ctx, rlar_classifier kind, int64_t neighbours,
                            const rlar_references *refs, const double *q, int64_t m,
                            int64_t *classes, double *scores) {
@@ -377,15 +428,5 @@ rlar_status rlar__classify(rlar_ctx *ctx, rlar_classifier kind, int64_t neighbou
                         .by_class = scores != NULL,
                         .classes = classes,
                         .scores = scores};
-    switch (kind) {
-    case RLAR_CLASSIFY_1NN:
-        return by_distance(ctx, &job);
-    case RLAR_CLASSIFY_KNN:
-        return by_neighbours(ctx, &job, neighbours);
-    case RLAR_CLASSIFY_CENTROID:
-        return by_centroid(ctx, &job);
-    case RLAR_CLASSIFY_ARGMAX:
-        return by_output(ctx, &job);
-    }
-    return rlar__fail(ctx, RLAR_E_INTERNAL, "classifier %d is unknown; report this", (int)kind);
+    return (kind >= RLAR_CLASSIFY_1NN_COSINE ? by_angle : by_kind)(ctx, kind, neighbours, &job);
 }

@@ -8,10 +8,14 @@ typedef enum rlar_classifier {
     RLAR_CLASSIFY_1NN,
     RLAR_CLASSIFY_KNN,
     RLAR_CLASSIFY_CENTROID,
-    RLAR_CLASSIFY_ARGMAX
+    RLAR_CLASSIFY_ARGMAX,
+    RLAR_CLASSIFY_1NN_COSINE, /* from here on: after scaling to length 1 */
+    RLAR_CLASSIFY_KNN_COSINE,
+    RLAR_CLASSIFY_CENTROID_COSINE
 } rlar_classifier;
 
-/* "1nn", "knn", "centroid", "argmax"; NULL: 1nn. Errors list the choices. */
+/* "1nn", "knn", "centroid", "argmax", "1nn-cosine", "knn-cosine", "centroid-cosine"; NULL: 1nn.
+ * Errors list the choices. */
 rlar_status rlar__classifier_parse(rlar_ctx *ctx, const char *text, rlar_classifier *out);
 
 /* The references: p x n embedded training samples and their classes. */
@@ -22,8 +26,10 @@ typedef struct rlar_references {
 } rlar_references;
 
 /* Classify m samples q (p x m, one column each). classes[m]; scores (c x m) or NULL. Ties go to the
- * lower reference index (1nn), the lower class index (others). Same bits for any number of threads
- * and any blocking. */
+ * lower reference index (1nn), the lower class index (others). The -cosine kinds are the same on
+ * samples and references that were first scaled to length 1, where the squared distance is
+ * 2 - 2 cos; one of length 0 stays as it is. Same bits for any number of threads and any
+ * blocking. */
 rlar_status rlar__classify(rlar_ctx *ctx, rlar_classifier kind, int64_t neighbours,
                            const rlar_references *refs, const double *q, int64_t m,
                            int64_t *classes, double *scores);

@@ -207,7 +207,8 @@ def usage_errors():
     yield Odd("no trials", "evaluate good.csv --methods rlar --train-per-class 3 --trials 0", USAGE,
               (r"trials", r"\b0\b"), CSV)
     yield Odd("unknown classifier", "predict good.rlar good.csv --classifier svm", USAGE,
-              (r"svm", r"1nn.*knn.*centroid.*argmax"), CSV, model="")
+              (r"svm", r"1nn.*knn.*centroid.*argmax.*1nn-cosine.*knn-cosine.*centroid-cosine"), CSV,
+              model="")
     yield Odd("unknown method to describe", "methods ldaa", USAGE, (r"ldaa", r"\brlar\b"))
 
 

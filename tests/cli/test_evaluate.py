@@ -189,6 +189,19 @@ class Tuning(Evaluate):
         self.assertAlmostEqual(result["accuracy"]["mean"], max(means), places=12)
         self.assertEqual(set(result["selected"][0]), {"scale", "classifier"})
 
+    def test_cosine_classifiers(self):
+        names = ("1nn", "1nn-cosine", "knn-cosine", "centroid-cosine")
+        whole = self.evaluate("--train-per-class", "5", "--classifier", "1nn-cosine")
+        self.assertEqual(whole["protocol"]["classifier"], "1nn-cosine")
+        means = [self.mean("--train-per-class", "5", "--classifier", name) for name in names]
+        self.assertGreater(len(set(means)), 1, "scaling never changed an answer")
+        result = self.only("--train-per-class", "5", "--tune", "oracle", "--grid",
+                           "classifier=" + ",".join(names))
+        self.assertAlmostEqual(result["accuracy"]["mean"], max(means), places=12)
+        self.assertIn(result["selected"][0]["classifier"], names)
+        self.fails(USAGE, "evaluate", "t.csv", *BASE, "--train-per-class", "5", "--tune", "oracle", "--grid",
+                   "classifier=1nn,cosine", says=("cosine", "1nn-cosine"))
+
     def test_grid_over_chains_of_scalings_of_one_method(self):
         result = self.only("--train-per-class", "5", "--tune", "oracle", "--grid", "rlar.alpha=0.1,1")
         self.assertIn(float(result["selected"][0]["alpha"]), (0.1, 1))

@@ -37,6 +37,19 @@ def embed(x, tensors, chain):
     return scale(x, tensors, chain) @ tensors["W"].T + tensors["b"]
 
 
+def unit(z):
+    """Rows of length 1; a zero row stays."""
+    norms = np.sqrt((z * z).sum(axis=1, keepdims=True))
+    return np.divide(z, norms, out=np.zeros_like(z), where=norms > 0)
+
+
+def majority(gaps, kinds, k):
+    """The class with most of the k nearest; at equal votes the one whose nearest member is nearer."""
+    nearest = np.argsort(gaps, kind="stable")[:k]
+    votes = np.bincount(kinds[nearest], minlength=kinds.max() + 1)
+    return next(kinds[i] for i in nearest if votes[kinds[i]] == votes.max())
+
+
 class Models(Case):
     def setUp(self):
         super().setUp()
@@ -130,6 +143,45 @@ class Reproduced(Models):
         for classifier, chosen in (("centroid", nearest), ("argmax", z.argmax(axis=1))):
             lines = self.ok("predict", "m.rlar", "new.csv", "--classifier", classifier).lines
             self.assertEqual(lines, [names[i] for i in chosen], classifier)
+
+    def test_cosine_classifiers(self):
+        """Both sides divided by their length; the centroid is the mean of unit vectors."""
+        hard, _ = blobs(40, 7, 3, seed=2, spread=250)  # between the classes, where lengths decide
+        self.write("hard.csv", table_text(hard, None, names=NAMES))
+        differs = {}
+        for chain in CHAINS:
+            self.fit("--scale", chain)
+            tensors, metadata = read_safetensors(self.path("m.rlar"))
+            names = json.loads(metadata["classes"])
+            kinds = tensors["reference_class"]
+            z, references = unit(embed(hard, tensors, chain)), unit(tensors["references"])
+            centres = np.array([references[kinds == i].mean(axis=0) for i in range(3)])
+            gaps = ((z[:, None, :] - references) ** 2).sum(axis=2)
+            np.testing.assert_allclose(gaps, 2 - 2 * z @ references.T, atol=1e-12)
+            far = -((z[:, None, :] - centres) ** 2).sum(axis=2)
+            near = -np.array([gaps[:, kinds == i].min(axis=1) for i in range(3)]).T
+            votes = np.array([majority(gap, kinds, 5) for gap in gaps])
+            shares = np.array([[(kinds[np.argsort(gap, kind="stable")[:5]] == i).mean() for i in range(3)]
+                               for gap in gaps])
+            for kind, chosen, scores in (("1nn", near.argmax(axis=1), near), ("knn", votes, shares),
+                                         ("centroid", far.argmax(axis=1), far)):
+                lines = self.ok("predict", "m.rlar", "hard.csv", "--classifier", kind + "-cosine").lines
+                self.assertEqual(lines, [names[i] for i in chosen], (chain, kind))
+                table = list(csv.reader(self.ok("predict", "m.rlar", "hard.csv", "--scores", "--classifier",
+                                                kind + "-cosine").lines))
+                np.testing.assert_allclose(np.array([row[1:] for row in table[1:]], dtype=float), scores,
+                                           rtol=1e-8, atol=1e-10, err_msg=f"{chain} {kind}")
+                plain = self.ok("predict", "m.rlar", "hard.csv", "--classifier", kind).lines
+                differs[kind] = differs.get(kind, 0) + (plain != lines)
+        self.assertTrue(all(differs.values()), f"never another answer than without scaling: {differs}")
+
+    def test_the_classifier_does_not_touch_the_map(self):
+        """transform is the linear map, and a classifier is no part of the model."""
+        before = self.fit()
+        z = self.transformed("new.csv")
+        self.assertGreater(np.abs(np.sqrt((z * z).sum(axis=1)) - 1).max(), 1e-3)
+        self.ok("predict", "m.rlar", "new.csv", "--classifier", "1nn-cosine")
+        self.assertEqual(self.path("m.rlar").read_bytes(), before)
 
     def test_references_are_the_training_samples(self):
         self.fit()

@@ -171,7 +171,8 @@ class Predict(Verbs):
         self.assertEqual(self.path("p.txt").read_bytes(), printed)
 
     def test_scores(self):
-        for classifier in ("1nn", "knn", "centroid", "argmax"):
+        for classifier in ("1nn", "knn", "centroid", "argmax", "1nn-cosine", "knn-cosine",
+                           "centroid-cosine"):
             labels = self.ok("predict", "m.rlar", "t.csv", "--classifier", classifier).lines
             rows = list(csv.reader(self.ok("predict", "m.rlar", "t.csv", "--scores",
                                            "--classifier", classifier).lines))
@@ -187,6 +188,16 @@ class Predict(Verbs):
         self.assertEqual(one, self.ok("predict", "m.rlar", "t.csv").out)
         self.ok("predict", "m.rlar", "t.csv", "--classifier", "knn", "--neighbors", "5")
         self.fails(USAGE, "predict", "m.rlar", "t.csv", "--classifier", "knn", "--neighbors", "0")
+        one = self.ok("predict", "m.rlar", "t.csv", "--classifier", "knn-cosine", "--neighbors", "1").out
+        self.assertEqual(one, self.ok("predict", "m.rlar", "t.csv", "--classifier", "1nn-cosine").out)
+
+    def test_classifiers_in_help_and_manual(self):
+        help_text = self.ok("predict", "--help").text
+        manual = (support.ROOT / "docs" / "rlar.1").read_text()
+        for name in ("1nn", "knn", "centroid"):
+            self.assertRegex(help_text, rf"\b{name}\b")
+            self.assertIn(f".Cm {name}-cosine", manual)
+        self.assertIn("-cosine", help_text)
 
     def test_json(self):
         report = self.json_of("predict", "m.rlar", "t.csv")

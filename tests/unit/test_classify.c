@@ -70,6 +70,15 @@ static rlar_references refs_of(const problem *x) {
 
 /* ---- The naive answers ---- */
 
+/* Literally: a sample divided by its length. */
+static void scale_to_1(int64_t p, int64_t n, double *z) {
+    for (int64_t i = 0; i < n; i++) {
+        const double length = rlar__norm(p, z + i * p);
+        for (int64_t j = 0; j < p; j++)
+            z[i * p + j] = length == 0 ? 0 : z[i * p + j] / length;
+    }
+}
+
 static int64_t naive_1nn(const problem *x, const double *q, double *scores) {
     int64_t best = 0;
     double least = INFINITY;
@@ -149,10 +158,13 @@ static int64_t naive(const problem *x, rlar_classifier kind, int64_t k, const do
     int64_t best = 0;
     switch (kind) {
     case RLAR_CLASSIFY_1NN:
+    case RLAR_CLASSIFY_1NN_COSINE:
         return naive_1nn(x, q, scores);
     case RLAR_CLASSIFY_KNN:
+    case RLAR_CLASSIFY_KNN_COSINE:
         return naive_knn(x, q, k, scores);
     case RLAR_CLASSIFY_CENTROID:
+    case RLAR_CLASSIFY_CENTROID_COSINE:
         return naive_centroid(x, q, scores);
     case RLAR_CLASSIFY_ARGMAX:
         for (int64_t i = 0; i < x->c; i++) {
@@ -165,8 +177,9 @@ static int64_t naive(const problem *x, rlar_classifier kind, int64_t k, const do
 
 /* ---- Comparison ---- */
 
-static void check(const problem *x, rlar_classifier kind, int64_t k) {
-    const rlar_references refs = refs_of(x);
+/* `as_is` goes to the classifier, `x` to the naive answer: for the cosine kinds scaled before. */
+static void check_scaled(const problem *as_is, const problem *x, rlar_classifier kind, int64_t k) {
+    const rlar_references refs = refs_of(as_is);
     int64_t *want = malloc((size_t)x->m * sizeof *want), *got = malloc((size_t)x->m * sizeof *got);
     const size_t score_bytes = (size_t)(x->c * x->m) * sizeof(double);
     double *scores = malloc(score_bytes), *wanted = malloc(score_bytes);
@@ -176,18 +189,18 @@ static void check(const problem *x, rlar_classifier kind, int64_t k) {
     for (int threads = 1; threads <= 3; threads++) {
         rlar_ctx *ctx = new_ctx(threads);
         memset(got, 0xff, (size_t)x->m * sizeof *got);
-        assert_int_equal(rlar__classify(ctx, kind, k, &refs, x->q, x->m, got, NULL), RLAR_OK);
+        assert_int_equal(rlar__classify(ctx, kind, k, &refs, as_is->q, x->m, got, NULL), RLAR_OK);
         assert_memory_equal(got, want, (size_t)x->m * sizeof *got);
         memset(got, 0xff, (size_t)x->m * sizeof *got);
-        assert_int_equal(rlar__classify(ctx, kind, k, &refs, x->q, x->m, got, scores), RLAR_OK);
+        assert_int_equal(rlar__classify(ctx, kind, k, &refs, as_is->q, x->m, got, scores), RLAR_OK);
         assert_memory_equal(got, want, (size_t)x->m * sizeof *got);
         for (int64_t i = 0; i < x->c * x->m;
              i++) /* equal, not close: 0 and -0 are the same score */
             assert_true(scores[i] == wanted[i]);
         /* The same samples in another cut. */
         const int64_t cut = x->m / 3;
-        assert_int_equal(rlar__classify(ctx, kind, k, &refs, x->q, cut, got, scores), RLAR_OK);
-        assert_int_equal(rlar__classify(ctx, kind, k, &refs, x->q + cut * x->p, x->m - cut,
+        assert_int_equal(rlar__classify(ctx, kind, k, &refs, as_is->q, cut, got, scores), RLAR_OK);
+        assert_int_equal(rlar__classify(ctx, kind, k, &refs, as_is->q + cut * x->p, x->m - cut,
                                         got + cut, scores + cut * x->c),
                          RLAR_OK);
         assert_memory_equal(got, want, (size_t)x->m * sizeof *got);
@@ -202,12 +215,35 @@ static void check(const problem *x, rlar_classifier kind, int64_t k) {
     free(wanted);
 }
 
+static void check(const problem *x, rlar_classifier kind, int64_t k) {
+    check_scaled(x, x, kind, k);
+}
+
+static void check_cosine(const problem *x) {
+    problem unit = *x;
+    const size_t z_bytes = (size_t)(x->p * x->n) * sizeof(double);
+    const size_t q_bytes = (size_t)(x->p * x->m) * sizeof(double);
+    unit.z = malloc(z_bytes);
+    unit.q = malloc(q_bytes);
+    assert_true(unit.z && unit.q);
+    memcpy(unit.z, x->z, z_bytes);
+    memcpy(unit.q, x->q, q_bytes);
+    scale_to_1(x->p, x->n, unit.z);
+    scale_to_1(x->p, x->m, unit.q);
+    check_scaled(x, &unit, RLAR_CLASSIFY_1NN_COSINE, 0);
+    check_scaled(x, &unit, RLAR_CLASSIFY_KNN_COSINE, 4);
+    check_scaled(x, &unit, RLAR_CLASSIFY_CENTROID_COSINE, 0);
+    free(unit.z);
+    free(unit.q);
+}
+
 static void check_all(problem x) {
     check(&x, RLAR_CLASSIFY_1NN, 0);
     check(&x, RLAR_CLASSIFY_KNN, 1);
     check(&x, RLAR_CLASSIFY_KNN, 4);
     check(&x, RLAR_CLASSIFY_KNN, MOST_K);
     check(&x, RLAR_CLASSIFY_CENTROID, 0);
+    check_cosine(&x);
     if (x.p == x.c)
         check(&x, RLAR_CLASSIFY_ARGMAX, 0);
     free_problem(&x);
@@ -239,6 +275,31 @@ static void test_near_ties(void **state) {
     /* Far from the origin the products cancel nearly all digits of a distance. */
     check_all(make_problem(10, 3, 300, 3, 300, true, 1e-7, 1e6));
     check_all(make_problem(11, 6, 300, 6, 300, false, 0, 1e8));
+}
+
+/* Directions and lengths that disagree: what is nearest has the wrong direction. A zero sample is
+ * as far from everything of length 1, so the first reference wins; lengths whose squares overflow
+ * or vanish are no obstacle. */
+static void test_cosine(void **state) {
+    (void)state;
+    rlar_ctx *ctx = new_ctx(1);
+    const double z[] = {1, 0, 0, 9, 0, 0, 1e200, 1e200, -1e-200, -1e-200};
+    const double q[] = {0, 1, 0, 0, 2e-200, 2.1e-200, -7, -8};
+    const int32_t z_class[] = {0, 1, 2, 3, 4};
+    const rlar_references refs = {.p = 2, .n = 5, .c = 5, .z = z, .z_class = z_class};
+    int64_t classes[4];
+    double scores[4 * 5];
+    assert_int_equal(rlar__classify(ctx, RLAR_CLASSIFY_1NN_COSINE, 0, &refs, q, 4, classes, scores),
+                     RLAR_OK);
+    assert_int_equal(classes[0], 1);
+    assert_int_equal(classes[1], 2); /* the zero reference */
+    assert_int_equal(classes[2], 3);
+    assert_int_equal(classes[3], 4);
+    assert_true(scores[0] == -2 && scores[1] == 0 && scores[2] == -1);
+    assert_true(scores[5] == -1 && scores[6] == -1 && scores[7] == 0);
+    assert_int_equal(rlar__classify(ctx, RLAR_CLASSIFY_1NN, 0, &refs, q, 1, classes, NULL),
+                     RLAR_E_NUMERIC); /* 1e200 is too long for plain distances */
+    rlar_ctx_free(ctx);
 }
 
 /* More classes than references: classes without one never win. */
@@ -282,7 +343,11 @@ static void test_errors(void **state) {
     assert_int_equal(kind, RLAR_CLASSIFY_ARGMAX);
     assert_int_equal(rlar__classifier_parse(ctx, "svm", &kind), RLAR_E_ARG);
     assert_string_equal(rlar_ctx_error(ctx),
-                        "classifier \"svm\" is unknown; choose 1nn, knn, centroid or argmax");
+                        "classifier \"svm\" is unknown; choose 1nn, knn, centroid, argmax, "
+                        "1nn-cosine, knn-cosine or centroid-cosine");
+    assert_int_equal(rlar__classifier_parse(ctx, "centroid-cosine", &kind), RLAR_OK);
+    assert_int_equal(kind, RLAR_CLASSIFY_CENTROID_COSINE);
+    assert_int_equal(rlar__classifier_parse(ctx, "argmax-cosine", &kind), RLAR_E_ARG);
     free_problem(&x);
     assert_int_equal(rlar_ctx_memory(ctx), 0);
     rlar_ctx_free(ctx);
@@ -292,7 +357,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_general),   cmocka_unit_test(test_ties),
         cmocka_unit_test(test_near_ties), cmocka_unit_test(test_absent_classes),
-        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_cosine),    cmocka_unit_test(test_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

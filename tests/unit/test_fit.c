@@ -94,8 +94,9 @@ static rlar_status whole_story(rlar_ctx *ctx, int64_t d) {
         s = rlar_model_save_bytes(ctx, model, &bytes, &size);
     if (s >= 0)
         s = rlar_model_load_bytes(ctx, bytes, size, &again);
-    const char *const kinds[] = {"1nn", "knn", "centroid", "argmax"};
-    for (int k = 0; k < 4 && s >= 0; k++) {
+    const char *const kinds[] = {"1nn",        "knn",        "centroid",       "argmax",
+                                 "1nn-cosine", "knn-cosine", "centroid-cosine"};
+    for (int k = 0; k < 7 && s >= 0; k++) {
         po.classifier = kinds[k];
         s = rlar_predict(ctx, again, data, &po, classes, scores);
     }
@@ -244,8 +245,9 @@ static void test_prediction_does_not_depend_on_company(void **state) {
     rlar_model *model = NULL;
     assert_int_equal(view_samples(ctx, N, D, &data), RLAR_OK);
     assert_true(rlar_fit(ctx, data, NULL, NULL, &model, NULL) >= 0);
-    const char *const kinds[] = {"1nn", "knn", "centroid", "argmax"};
-    for (int k = 0; k < 4; k++) {
+    const char *const kinds[] = {"1nn",        "knn",        "centroid",       "argmax",
+                                 "1nn-cosine", "knn-cosine", "centroid-cosine"};
+    for (int k = 0; k < 7; k++) {
         int64_t together[N], alone;
         double scores[N * C], score[C];
         rlar_predict_options o = RLAR_INIT(rlar_predict_options);
