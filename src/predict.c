@@ -132,7 +132,8 @@ typedef struct prediction {
     rlar_classifier classifier;
     int64_t neighbours;
     int64_t *classes;
-    double *scores, *z; /* z: transform instead of classify */
+    double *scores, *z;      /* z: transform instead of classify */
+    rlar_classify_plan plan; /* empty for a transform */
 } prediction;
 
 static rlar_status predict_block(rlar_ctx *ctx, const prediction *p, int64_t start, int64_t count,
@@ -143,22 +144,26 @@ static rlar_status predict_block(rlar_ctx *ctx, const prediction *p, int64_t sta
         memcpy(p->z + start * m->p, b->z, (size_t)(count * m->p) * sizeof *b->z);
         return RLAR_OK;
     }
-    const rlar_references refs = {
-        .p = m->p, .n = m->n, .c = m->c, .z = m->z, .z_class = m->z_class};
-    return rlar__classify(ctx, p->classifier, p->neighbours, &refs, b->z, count, p->classes + start,
+    return rlar__classify(ctx, &p->plan, b->z, count, p->classes + start,
                           p->scores ? p->scores + start * m->c : NULL);
 }
 
-static rlar_status predict_all(rlar_ctx *ctx, const prediction *p) {
+static rlar_status predict_all(rlar_ctx *ctx, prediction *p) {
+    const rlar_model *m = p->model;
+    const rlar_references refs = {
+        .p = m->p, .n = m->n, .c = m->c, .z = m->z, .z_class = m->z_class};
     RLAR_TRY(rlar__blas_open(ctx, 0));
     RLAR_TRY(check_columns(ctx, p->model, p->data));
     block b = {0};
+    if (!p->z)
+        RLAR_TRY(rlar__classify_open(ctx, p->classifier, p->neighbours, &refs, p->n, &p->plan));
     rlar_status status = p->n > 0 ? block_new(ctx, p->model, p->n, &b) : RLAR_OK;
     for (int64_t start = 0; status >= 0 && start < p->n; start += b.most) {
         const int64_t count = p->n - start < b.most ? p->n - start : b.most;
         status = predict_block(ctx, p, start, count, &b);
     }
     block_free(&b);
+    rlar__classify_close(&p->plan);
     return status;
 }
 
@@ -193,6 +198,6 @@ rlar_status rlar_transform(rlar_ctx *ctx, const rlar_model *model, const rlar_da
     if (!ctx || !model || !data || !z)
         return rlar__fail(ctx, RLAR_E_ARG, "rlar_transform: ctx, model, data and z are needed");
     rlar__begin(ctx);
-    const prediction p = {.model = model, .data = data, .n = data->view.n, .z = z};
+    prediction p = {.model = model, .data = data, .n = data->view.n, .z = z};
     return predict_all(ctx, &p);
 }

@@ -1,31 +1,19 @@
 /* classify.c - nearest neighbours, class means and largest output on embedded samples.
  *
- * Distances are first estimated as ||a||^2 - 2 a'b + ||b||^2 by one matrix product per block of
- * queries and chunk of references. The estimate only rules references out: whatever comes within
- * the rounding error of the best so far is measured again as a sum of squared differences, and only
- * such distances are compared or reported. So the answer is a function of the two samples alone,
- * whatever the threads, the blocks or the BLAS. References are met in the order of their index and
- * replace the best only when strictly nearer, which gives ties to the lower index. The cosine kinds
- * are the same classifiers on copies that were scaled to length 1.
+ * The nearest class mean is the nearest reference when the means are the references, so all kinds
+ * but argmax end in the search of nearest.c. The cosine kinds are the same after samples and
+ * references were scaled to length 1. A centroid is then the mean of unit vectors: samples count by
+ * their direction alone, and the mean itself, shorter the more they spread, is not scaled again.
  *
- * Memory: a tile of estimates and k distances per query for each block in flight. */
+ * Parallel over blocks of samples. */
 #include "eval/classify.h"
 
 #include "linalg/linalg.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
-enum {
-    QUERIES = 256,    /* per block, as in the protocol */
-    REFERENCES = 256, /* per chunk: with the queries a tile of 512 KiB, which stays in the cache */
-    BLOCKS_PER_THREAD = 4,
-    DEFAULT_NEIGHBOURS = 5
-};
-
-/* Largest squared length that leaves room for the sums of a distance. */
-static const double LARGEST_SQUARE = DBL_MAX / 8;
+enum { BLOCKS_PER_THREAD = 4, DEFAULT_NEIGHBOURS = 5 };
 
 static const char *const classifier_name[] = {
     "1nn", "knn", "centroid", "argmax", "1nn-cosine", "knn-cosine", "centroid-cosine"};
@@ -44,98 +32,169 @@ rlar_status rlar__classifier_parse(rlar_ctx *ctx, const char *text, rlar_classif
                       text);
 }
 
-/* ---- One classification ---- */
+static bool is_cosine(rlar_classifier kind) {
+    return kind >= RLAR_CLASSIFY_1NN_COSINE;
+}
 
-/* A reference that is among the nearest. */
-typedef struct near_one {
-    double distance; /* squared */
-    int64_t index;
-} near_one;
+static bool is_vote(rlar_classifier kind) {
+    return kind == RLAR_CLASSIFY_KNN || kind == RLAR_CLASSIFY_KNN_COSINE;
+}
+
+static bool is_centroid(rlar_classifier kind) {
+    return kind == RLAR_CLASSIFY_CENTROID || kind == RLAR_CLASSIFY_CENTROID_COSINE;
+}
+
+/* ---- The plan ---- */
+
+/* A copy whose columns have length 1, a zero column excepted. What is not finite stays so, and is
+ * refused with the lengths. */
+static rlar_status unit_copy(rlar_ctx *ctx, int64_t p, int64_t n, const double *z, double **out) {
+    RLAR_TRY(rlar__alloc(ctx, n, (size_t)p * sizeof **out, "the scaled samples", out));
+    if (n > 0)
+        memcpy(*out, z, (size_t)(n * p) * sizeof **out);
+    rlar__unit_columns(p, n, *out);
+    return RLAR_OK;
+}
+
+/* Sums and sizes of the classes. scratch: p numbers for a scaled reference, or NULL. */
+static void class_sums(const rlar_references *refs, double *scratch, double *sum, int64_t *size) {
+    const int64_t p = refs->p;
+    for (int64_t i = 0; i < refs->n; i++) {
+        const double *z = refs->z + i * p;
+        double *to = sum + refs->z_class[i] * p;
+        if (scratch) {
+            memcpy(scratch, z, (size_t)p * sizeof *z);
+            rlar__unit_columns(p, 1, scratch);
+            z = scratch;
+        }
+        for (int64_t j = 0; j < p; j++)
+            to[j] += z[j];
+        size[refs->z_class[i]]++;
+    }
+}
+
+/* The means of the classes that have references, in class order, become the references. */
+static rlar_status use_means(rlar_ctx *ctx, rlar_classify_plan *plan) {
+    const int64_t p = plan->refs.p, c = plan->refs.c;
+    double *scratch = NULL;
+    int64_t *size = NULL, present = 0;
+    rlar_status status =
+        rlar__calloc(ctx, c, (size_t)p * sizeof *plan->z, "the class means", &plan->z);
+    if (status >= 0)
+        status =
+            rlar__alloc(ctx, c, sizeof *plan->z_class, "the classes of the means", &plan->z_class);
+    if (status >= 0)
+        status = rlar__calloc(ctx, c, sizeof *size, "the class sizes", &size);
+    if (status >= 0 && is_cosine(plan->kind))
+        status = rlar__alloc(ctx, p, sizeof *scratch, "a scaled reference", &scratch);
+    if (status >= 0)
+        class_sums(&plan->refs, scratch, plan->z, size);
+    for (int64_t i = 0; status >= 0 && i < c; i++) {
+        if (size[i] == 0)
+            continue;
+        for (int64_t j = 0; j < p; j++)
+            plan->z[present * p + j] = plan->z[i * p + j] / (double)size[i];
+        plan->z_class[present++] = (int32_t)i;
+    }
+    plan->refs.n = present;
+    plan->refs.z = plan->z;
+    plan->refs.z_class = plan->z_class;
+    rlar__free(scratch);
+    rlar__free(size);
+    return status;
+}
+
+/* Asking for more neighbours than there are references is a mistake worth telling. */
+static rlar_status count_neighbours(rlar_ctx *ctx, const rlar_classify_plan *plan,
+                                    int64_t neighbours, int64_t *k) {
+    const int64_t n = plan->refs.n;
+    *k = !is_vote(plan->kind) ? 1 : neighbours == 0 ? DEFAULT_NEIGHBOURS : neighbours;
+    if (*k < 1 || *k > n)
+        return rlar__fail(ctx, RLAR_E_ARG,
+                          "neighbours is %lld, the model has %lld references; choose 1 to %lld",
+                          (long long)*k, (long long)n, (long long)n);
+    return RLAR_OK;
+}
+
+/* Everything that compares distances. */
+static rlar_status plan_distances(rlar_ctx *ctx, int64_t neighbours, int64_t m,
+                                  rlar_classify_plan *plan) {
+    bool unit = is_cosine(plan->kind) && !is_centroid(plan->kind);
+    int64_t k = 1;
+    if (plan->refs.n < 1)
+        return rlar__fail(ctx, RLAR_E_ARG,
+                          "the model keeps no references, which this classifier needs; use argmax");
+    RLAR_TRY(count_neighbours(ctx, plan, neighbours, &k));
+    if (is_centroid(plan->kind))
+        RLAR_TRY(use_means(ctx, plan));
+    if (unit && !rlar__nearest_few(m)) {
+        RLAR_TRY(unit_copy(ctx, plan->refs.p, plan->refs.n, plan->refs.z, &plan->z));
+        plan->refs.z = plan->z;
+        unit = false;
+    }
+    return rlar__nearest_open(ctx, &plan->refs, k, unit, m, &plan->nearest);
+}
+
+static rlar_status plan_outputs(rlar_ctx *ctx, const rlar_references *refs) {
+    if (refs->p != refs->c)
+        return rlar__fail(
+            ctx, RLAR_E_ARG,
+            "argmax needs one output per class: the model has %lld outputs and %lld "
+            "classes, its method is not a regression method; use 1nn, knn or centroid",
+            (long long)refs->p, (long long)refs->c);
+    return RLAR_OK;
+}
+
+rlar_status rlar__classify_open(rlar_ctx *ctx, rlar_classifier kind, int64_t neighbours,
+                                const rlar_references *refs, int64_t m, rlar_classify_plan *out) {
+    rlar_classify_plan plan = {.kind = kind, .refs = *refs};
+    const rlar_status status = kind == RLAR_CLASSIFY_ARGMAX
+                                   ? plan_outputs(ctx, refs)
+                                   : plan_distances(ctx, neighbours, m, &plan);
+    if (status < 0) {
+        rlar__classify_close(&plan);
+        return status;
+    }
+    *out = plan;
+    return RLAR_OK;
+}
+
+void rlar__classify_close(rlar_classify_plan *plan) {
+    rlar__nearest_close(&plan->nearest);
+    rlar__free(plan->z);
+    rlar__free(plan->z_class);
+    *plan = (rlar_classify_plan){0};
+}
+
+/* ---- Blocks of samples ---- */
 
 /* What one block in flight needs. */
 typedef struct scratch {
-    double *tile;      /* REFERENCES x QUERIES */
-    near_one *nearest; /* k x QUERIES, nearest first */
-    int64_t *votes;    /* c, all zero between uses */
+    rlar_nearest_scratch nearest;
+    int64_t *votes; /* c, all zero between uses */
 } scratch;
 
 typedef struct classify_job {
-    const rlar_references *refs;
-    const double *ref_least; /* n squared lengths, times 1 - guard */
+    const rlar_classify_plan *plan;
     const double *q;
-    const double *q_square; /* m squared lengths */
-    int64_t m, k;
-    double guard;  /* relative rounding error that an estimate may have */
-    bool by_class; /* scores are the nearest of each class */
-    bool vote;     /* scores are shares of votes */
+    int64_t m;
     int64_t first_block;
     scratch *slot; /* one per block in flight */
     int64_t *classes;
     double *scores; /* c x m or NULL */
 } classify_job;
 
-/* Put a reference into the sorted list of k if it is strictly nearer than the last. */
-static void insert(near_one *list, int64_t k, double distance, int64_t index) {
-    int64_t i = k - 1;
-    if (list[i].index >= 0 && !(distance < list[i].distance))
-        return;
-    for (; i > 0 && (list[i - 1].index < 0 || distance < list[i - 1].distance); i--)
-        list[i] = list[i - 1];
-    list[i] = (near_one){distance, index};
-}
-
-/* Measure one reference and keep it if it belongs to the k nearest. */
-static double measure(const classify_job *job, int64_t index, const double *q, near_one *list) {
-    const rlar_references *r = job->refs;
-    const double distance = rlar__distance2(r->p, r->z + index * r->p, q);
-    insert(list, job->k, distance, index);
-    return distance;
-}
-
-/* Go through one chunk for one query; `product` holds a'b. A reference is passed over when even the
- * least distance it may have, (1 - guard)(||a||^2 + ||b||^2) - 2 a'b, is beyond the k-th nearest so
- * far. */
-static void scan_chunk(const classify_job *job, int64_t first, int64_t count, int64_t query,
-                       const double *product, near_one *list) {
-    const double *q = job->q + query * job->refs->p;
-    const double *least = job->ref_least + first;
-    const double own = job->q_square[query] * (1 - job->guard);
-    double limit = list[job->k - 1].distance - own;
-    for (int64_t i = 0; i < count; i++) {
-        if (least[i] - 2 * product[i] > limit)
-            continue;
-        measure(job, first + i, q, list);
-        limit = list[job->k - 1].distance - own;
-    }
-}
-
-/* The same where the nearest of every class is wanted: each class has its own limit. The nearest of
- * all is the nearest of its class, so the list misses nothing. */
-static void scan_classes(const classify_job *job, int64_t first, int64_t count, int64_t query,
-                         const double *product, near_one *list) {
-    const rlar_references *r = job->refs;
-    const double *q = job->q + query * r->p;
-    const double own = job->q_square[query] * (1 - job->guard);
-    double *nearest = job->scores + query * r->c;
-    for (int64_t i = 0; i < count; i++) {
-        double *best = &nearest[r->z_class[first + i]];
-        if (job->ref_least[first + i] + own - 2 * product[i] > *best)
-            continue;
-        const double distance = measure(job, first + i, q, list);
-        *best = distance < *best ? distance : *best;
-    }
-}
-
 /* Majority of the k nearest. The list is sorted, so the first of two equal counts is the class
  * whose nearest member is nearer; at equal distances the lower class wins. */
-static int64_t majority(const classify_job *job, const near_one *list, int64_t *votes,
+static int64_t majority(const classify_job *job, const rlar_near *list, int64_t *votes,
                         double *shares) {
-    const int32_t *z_class = job->refs->z_class;
+    const int32_t *z_class = job->plan->refs.z_class;
+    const int64_t k = job->plan->nearest.k;
     int64_t winner = z_class[list[0].index];
     double winner_distance = list[0].distance;
-    for (int64_t i = 0; i < job->k; i++)
+    for (int64_t i = 0; i < k; i++)
         votes[z_class[list[i].index]]++;
-    for (int64_t i = 1; i < job->k; i++) {
+    for (int64_t i = 1; i < k; i++) {
         const int64_t class = z_class[list[i].index];
         const bool nearer = list[i].distance == winner_distance && class < winner;
         if (votes[class] > votes[winner] || (votes[class] == votes[winner] && nearer)) {
@@ -143,106 +202,79 @@ static int64_t majority(const classify_job *job, const near_one *list, int64_t *
             winner_distance = list[i].distance;
         }
     }
-    for (int64_t i = 0; i < job->k; i++) {
+    for (int64_t i = 0; i < k; i++) {
         const int64_t class = z_class[list[i].index];
         if (shares)
-            shares[class] = (double)votes[class] / (double)job->k;
+            shares[class] = (double)votes[class] / (double)k;
     }
-    for (int64_t i = 0; i < job->k; i++)
+    for (int64_t i = 0; i < k; i++)
         votes[z_class[list[i].index]] = 0;
     return winner;
 }
 
-/* From the nearest to a class and its scores. */
-static void decide(const classify_job *job, int64_t query, const near_one *list, int64_t *votes) {
-    const int64_t c = job->refs->c;
-    double *scores = job->scores ? job->scores + query * c : NULL;
-    if (job->vote) {
-        job->classes[query] = majority(job, list, votes, scores);
+/* From the nearest to a class and its scores: the shares of the votes, or minus the distances of
+ * the classes that the search has left there. -1: no reference is near enough to be measured. */
+static void decide(const classify_job *job, int64_t sample, const rlar_near *list, int64_t *votes) {
+    const rlar_classify_plan *plan = job->plan;
+    const int64_t c = plan->refs.c;
+    double *scores = job->scores ? job->scores + sample * c : NULL;
+    job->classes[sample] = -1;
+    if (list[plan->nearest.k - 1].index < 0)
+        return;
+    if (is_vote(plan->kind)) {
+        if (scores)
+            memset(scores, 0, (size_t)c * sizeof *scores);
+        job->classes[sample] = majority(job, list, votes, scores);
         return;
     }
-    job->classes[query] = job->refs->z_class[list[0].index];
-    for (int64_t i = 0; job->by_class && i < c; i++)
+    job->classes[sample] = plan->refs.z_class[list[0].index];
+    for (int64_t i = 0; scores && i < c; i++)
         scores[i] = 0 - scores[i]; /* subtracted, so that a distance of 0 does not become -0 */
 }
 
-/* Infinitely far, so that the first references are always measured. A class that has none keeps its
- * score of minus infinity. */
-static void start_query(const classify_job *job, int64_t query, near_one *list) {
-    const int64_t c = job->refs->c;
-    for (int64_t i = 0; i < job->k; i++)
-        list[i] = (near_one){INFINITY, -1};
-    for (int64_t i = 0; job->scores && i < c; i++)
-        job->scores[query * c + i] = job->by_class ? INFINITY : 0;
-}
-
-/* One block of queries against all references. */
+/* One block of samples against all references. */
 static rlar_status classify_block(void *arg, int64_t index) {
     const classify_job *job = arg;
-    const rlar_references *r = job->refs;
+    const rlar_classify_plan *plan = job->plan;
     const scratch *s = &job->slot[index];
-    const int64_t from = (job->first_block + index) * QUERIES;
-    const int64_t count = job->m - from < QUERIES ? job->m - from : QUERIES;
+    const int64_t from = (job->first_block + index) * RLAR_NEAREST_BLOCK;
+    const int64_t left = job->m - from;
+    const int64_t count = left < RLAR_NEAREST_BLOCK ? left : RLAR_NEAREST_BLOCK;
+    const bool by_class = job->scores && !is_vote(plan->kind);
+    rlar__nearest_find(&plan->nearest, job->q + from * plan->refs.p, count, &s->nearest,
+                       by_class ? job->scores + from * plan->refs.c : NULL);
     for (int64_t i = 0; i < count; i++)
-        start_query(job, from + i, s->nearest + i * job->k);
-    for (int64_t first = 0; first < r->n; first += REFERENCES) {
-        const int64_t chunk = r->n - first < REFERENCES ? r->n - first : REFERENCES;
-        rlar__tile_inner(chunk, count, r->p, r->z + first * r->p, r->p, job->q + from * r->p, r->p,
-                         s->tile, REFERENCES);
-        for (int64_t i = 0; i < count; i++)
-            (job->by_class ? scan_classes : scan_chunk)(
-                job, first, chunk, from + i, s->tile + i * REFERENCES, s->nearest + i * job->k);
-    }
-    for (int64_t i = 0; i < count; i++)
-        decide(job, from + i, s->nearest + i * job->k, s->votes);
-    return RLAR_OK;
-}
-
-/* ---- Preparation ---- */
-
-/* Squared lengths of the columns; those whose distances could overflow, or are no numbers, are
- * refused here so that the comparisons above need not think of them. */
-static rlar_status squares(rlar_ctx *ctx, const char *what, int64_t p, int64_t n, const double *z,
-                           double *out) {
-    for (int64_t i = 0; i < n; i++) {
-        out[i] = rlar__dot(p, z + i * p, z + i * p);
-        if (!(out[i] <= LARGEST_SQUARE))
-            return rlar__fail(
-                ctx, RLAR_E_NUMERIC,
-                "%s %lld: its outputs are not finite or too large (squared length %g); "
-                "check the data and the scaling",
-                what, (long long)i + 1, out[i]);
-        if (i % 4096 == 0)
-            RLAR_TRY(rlar__poll(ctx));
-    }
+        decide(job, from + i, s->nearest.list + i * plan->nearest.k, s->votes);
     return RLAR_OK;
 }
 
 /* Scratch for `slots` blocks in flight, in one piece each. */
 static rlar_status take_scratch(rlar_ctx *ctx, rlar_workspace *ws, const classify_job *job,
-                                scratch *slot, int64_t slots) {
+                                int64_t slots) {
+    const int64_t queries = job->m < RLAR_NEAREST_BLOCK ? job->m : RLAR_NEAREST_BLOCK;
+    const int64_t voters = is_vote(job->plan->kind) ? job->plan->refs.c : 0;
     for (int pass = 0; pass < 2; pass++) {
         for (int64_t i = 0; i < slots; i++) {
-            slot[i].tile = rlar__carve(ws, REFERENCES * QUERIES, sizeof(double));
-            slot[i].nearest = rlar__carve(ws, job->k, QUERIES * sizeof(near_one));
-            slot[i].votes = rlar__carve(ws, job->vote ? job->refs->c : 0, sizeof(int64_t));
+            rlar__nearest_carve(ws, &job->plan->nearest, queries, &job->slot[i].nearest);
+            job->slot[i].votes = rlar__carve(ws, voters, sizeof(int64_t));
         }
         if (pass == 0)
             RLAR_TRY(rlar__workspace_take(ctx, ws, "the distances to the references"));
     }
-    for (int64_t i = 0; job->vote && i < slots; i++)
-        memset(slot[i].votes, 0, (size_t)job->refs->c * sizeof(int64_t));
+    for (int64_t i = 0; i < slots; i++)
+        if (voters > 0)
+            memset(job->slot[i].votes, 0, (size_t)voters * sizeof(int64_t));
     return RLAR_OK;
 }
 
 /* Blocks in waves as large as the scratch; the wave does not enter the result. */
 static rlar_status run_blocks(rlar_ctx *ctx, classify_job *job) {
-    const int64_t blocks = (job->m + QUERIES - 1) / QUERIES;
+    const int64_t blocks = (job->m + RLAR_NEAREST_BLOCK - 1) / RLAR_NEAREST_BLOCK;
     const int64_t most = (int64_t)rlar_ctx_threads(ctx) * BLOCKS_PER_THREAD;
     const int64_t slots = blocks < most ? blocks : most;
     rlar_workspace ws = {0};
     RLAR_TRY(rlar__alloc(ctx, slots, sizeof *job->slot, "the classifier", &job->slot));
-    rlar_status status = take_scratch(ctx, &ws, job, job->slot, slots);
+    rlar_status status = take_scratch(ctx, &ws, job, slots);
     for (int64_t b = 0; status >= 0 && b < blocks; b += slots) {
         job->first_block = b;
         status = rlar__parallel(ctx, blocks - b < slots ? blocks - b : slots, classify_block, job);
@@ -254,106 +286,32 @@ static rlar_status run_blocks(rlar_ctx *ctx, classify_job *job) {
 
 /* Everything that compares distances ends here. */
 static rlar_status by_distance(rlar_ctx *ctx, classify_job *job) {
-    const rlar_references *r = job->refs;
-    double *ref_least = NULL, *q_square = NULL;
-    if (r->n < 1)
-        return rlar__fail(ctx, RLAR_E_ARG,
-                          "the model keeps no references, which this classifier needs; use argmax");
-    /* 1e-12 as in the protocol; a sum of p products may be off by p roundings. */
-    job->guard = 1e-12 + 2 * DBL_EPSILON * (double)r->p;
-    rlar_status status =
-        rlar__alloc(ctx, r->n, sizeof(double), "the lengths of the references", &ref_least);
-    if (status >= 0)
-        status = rlar__alloc(ctx, job->m, sizeof(double), "the lengths of the samples", &q_square);
-    if (status >= 0)
-        status = squares(ctx, "reference", r->p, r->n, r->z, ref_least);
-    if (status >= 0)
-        status = squares(ctx, "sample", r->p, job->m, job->q, q_square);
-    for (int64_t i = 0; status >= 0 && i < r->n; i++)
-        ref_least[i] *= 1 - job->guard;
-    job->ref_least = ref_least;
-    job->q_square = q_square;
-    if (status >= 0)
-        status = run_blocks(ctx, job);
-    rlar__free(ref_least);
-    rlar__free(q_square);
+    RLAR_TRY(rlar__nearest_check(ctx, job->plan->refs.p, job->m, job->q));
+    RLAR_TRY(run_blocks(ctx, job));
+    for (int64_t i = 0; i < job->m; i++)
+        if (job->classes[i] < 0)
+            return rlar__fail(ctx, RLAR_E_NUMERIC,
+                              "sample %lld: its distances to the references are too large for a "
+                              "number; check the model and the scaling",
+                              (long long)i + 1);
+    return RLAR_OK;
+}
+
+/* Scale the samples; the plan has seen to the references. */
+static rlar_status by_angle(rlar_ctx *ctx, classify_job *job) {
+    double *q = NULL;
+    RLAR_TRY(unit_copy(ctx, job->plan->refs.p, job->m, job->q, &q));
+    job->q = q;
+    const rlar_status status = by_distance(ctx, job);
+    rlar__free(q);
     return status;
-}
-
-/* ---- The classifiers ---- */
-
-/* The means of the classes that have references, in class order; the means are the references. */
-static void class_means(const rlar_references *refs, double *z, int64_t *size, int32_t *z_class,
-                        int64_t *present) {
-    const int64_t p = refs->p;
-    memset(z, 0, (size_t)(p * refs->c) * sizeof *z);
-    memset(size, 0, (size_t)refs->c * sizeof *size);
-    for (int64_t i = 0; i < refs->n; i++) {
-        double *sum = z + refs->z_class[i] * p;
-        for (int64_t j = 0; j < p; j++)
-            sum[j] += refs->z[i * p + j];
-        size[refs->z_class[i]]++;
-    }
-    *present = 0;
-    for (int64_t i = 0; i < refs->c; i++) {
-        if (size[i] == 0)
-            continue;
-        for (int64_t j = 0; j < p; j++)
-            z[*present * p + j] = z[i * p + j] / (double)size[i];
-        z_class[(*present)++] = (int32_t)i;
-    }
-}
-
-/* The nearest class mean is the nearest reference when the means are the references. */
-static rlar_status by_centroid(rlar_ctx *ctx, classify_job *job) {
-    const rlar_references *refs = job->refs;
-    rlar_references means = *refs;
-    double *z = NULL;
-    int64_t *size = NULL;
-    int32_t *z_class = NULL;
-    rlar_status status =
-        rlar__alloc(ctx, refs->c, (size_t)refs->p * sizeof *z, "the class means", &z);
-    if (status >= 0)
-        status = rlar__alloc(ctx, refs->c, sizeof *size, "the class sizes", &size);
-    if (status >= 0)
-        status = rlar__alloc(ctx, refs->c, sizeof *z_class, "the classes of the means", &z_class);
-    if (status >= 0) {
-        class_means(refs, z, size, z_class, &means.n);
-        means.z = z;
-        means.z_class = z_class;
-        job->refs = &means;
-        status = by_distance(ctx, job);
-    }
-    rlar__free(z);
-    rlar__free(size);
-    rlar__free(z_class);
-    return status;
-}
-
-/* Asking for more neighbours than there are references is a mistake worth telling. */
-static rlar_status by_neighbours(rlar_ctx *ctx, classify_job *job, int64_t neighbours) {
-    const int64_t k = neighbours == 0 ? DEFAULT_NEIGHBOURS : neighbours;
-    if (k < 1 || k > job->refs->n)
-        return rlar__fail(ctx, RLAR_E_ARG,
-                          "neighbours is %lld, the model has %lld references; choose 1 to %lld",
-                          (long long)k, (long long)job->refs->n, (long long)job->refs->n);
-    job->k = k;
-    job->vote = true;
-    job->by_class = false;
-    return by_distance(ctx, job);
 }
 
 /* The largest output; the outputs are the scores. */
 static rlar_status by_output(rlar_ctx *ctx, const classify_job *job) {
-    const int64_t c = job->refs->c, p = job->refs->p;
-    if (p != c)
-        return rlar__fail(
-            ctx, RLAR_E_ARG,
-            "argmax needs one output per class: the model has %lld outputs and %lld "
-            "classes, its method is not a regression method; use 1nn, knn or centroid",
-            (long long)p, (long long)c);
+    const int64_t c = job->plan->refs.c;
     for (int64_t i = 0; i < job->m; i++) {
-        const double *q = job->q + i * p;
+        const double *q = job->q + i * c;
         int64_t best = 0;
         for (int64_t j = 0; j < c; j++) {
             if (!isfinite(q[j]))
@@ -370,63 +328,10 @@ static rlar_status by_output(rlar_ctx *ctx, const classify_job *job) {
     return RLAR_OK;
 }
 
-/* A copy whose columns have length 1, a zero column excepted. What is not finite stays so, and is
- * refused with the lengths. */
-static rlar_status unit_copy(rlar_ctx *ctx, int64_t p, int64_t n, const double *z, double **out) {
-    RLAR_TRY(rlar__alloc(ctx, n, (size_t)p * sizeof **out, "the scaled samples", out));
-    if (n > 0)
-        memcpy(*out, z, (size_t)(n * p) * sizeof **out);
-    rlar__unit_columns(p, n, *out);
-    return RLAR_OK;
-}
-
-/* The classifiers that are left when all lengths are 1. */
-static rlar_status by_kind(rlar_ctx *ctx, rlar_classifier kind, int64_t neighbours,
-                           classify_job *job) {
-    switch (kind) {
-    case RLAR_CLASSIFY_1NN:
-    case RLAR_CLASSIFY_1NN_COSINE:
-        return by_distance(ctx, job);
-    case RLAR_CLASSIFY_KNN:
-    case RLAR_CLASSIFY_KNN_COSINE:
-        return by_neighbours(ctx, job, neighbours);
-    case RLAR_CLASSIFY_CENTROID:
-    case RLAR_CLASSIFY_CENTROID_COSINE:
-        return by_centroid(ctx, job);
-    case RLAR_CLASSIFY_ARGMAX:
-        return by_output(ctx, job);
-    }
-    return rlar__fail(ctx, RLAR_E_INTERNAL, "classifier %d is unknown; report this", (int)kind);
-}
-
-/* Scale both sides first. A centroid is therefore the mean of unit vectors: samples count by their
- * direction alone, and the mean itself, shorter the more they spread, is not scaled again. */
-static rlar_status by_angle(rlar_ctx *ctx, rlar_classifier kind, int64_t neighbours,
-                            classify_job *job) {
-    rlar_references refs = *job->refs;
-    double *z = NULL, *q = NULL;
-    rlar_status status = unit_copy(ctx, refs.p, refs.n, refs.z, &z);
-    if (status >= 0)
-        status = unit_copy(ctx, refs.p, job->m, job->q, &q);
-    refs.z = z;
-    job->refs = &refs;
-    job->q = q;
-    if (status >= 0)
-        status = by_kind(ctx, kind, neighbours, job);
-    rlar__free(z);
-    rlar__free(q);
-    return status;
-}
-
-rlar_status rlar__classify(rlar_ctx *ctx, rlar_classifier kind, int64_t neighbours,
-                           const rlar_references *refs, const double *q, int64_t m,
-                           int64_t *classes, double *scores) {
-    classify_job job = {.refs = refs,
-                        .q = q,
-                        .m = m,
-                        .k = 1,
-                        .by_class = scores != NULL,
-                        .classes = classes,
-                        .scores = scores};
-    return (kind >= RLAR_CLASSIFY_1NN_COSINE ? by_angle : by_kind)(ctx, kind, neighbours, &job);
+rlar_status rlar__classify(rlar_ctx *ctx, const rlar_classify_plan *plan, const double *q,
+                           int64_t m, int64_t *classes, double *scores) {
+    classify_job job = {.plan = plan, .q = q, .m = m, .classes = classes, .scores = scores};
+    if (plan->kind == RLAR_CLASSIFY_ARGMAX)
+        return by_output(ctx, &job);
+    return is_cosine(plan->kind) ? by_angle(ctx, &job) : by_distance(ctx, &job);
 }

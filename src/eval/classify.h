@@ -3,6 +3,7 @@
 #define RLAR_CLASSIFY_H
 
 #include "core/core.h"
+#include "eval/nearest.h"
 
 typedef enum rlar_classifier {
     RLAR_CLASSIFY_1NN,
@@ -18,20 +19,28 @@ typedef enum rlar_classifier {
  * Errors list the choices. */
 rlar_status rlar__classifier_parse(rlar_ctx *ctx, const char *text, rlar_classifier *out);
 
-/* The references: p x n embedded training samples and their classes. */
-typedef struct rlar_references {
-    int64_t p, n, c;
-    const double *z;
-    const int32_t *z_class;
-} rlar_references;
+/* What is prepared once for many samples. */
+typedef struct rlar_classify_plan {
+    rlar_classifier kind;
+    rlar_references refs; /* compared with: the caller's, a scaled copy, or the class means */
+    rlar_nearest nearest;
+    double *z; /* owned: the copy or the means, or NULL */
+    int32_t *z_class;
+} rlar_classify_plan;
+
+/* Prepare for m samples in all. The references stay the caller's and must outlive the plan.
+ * neighbours: for the knn kinds; 0: 5. For one sample nothing is taken that grows with the
+ * references. */
+rlar_status rlar__classify_open(rlar_ctx *ctx, rlar_classifier kind, int64_t neighbours,
+                                const rlar_references *refs, int64_t m, rlar_classify_plan *out);
+void rlar__classify_close(rlar_classify_plan *plan);
 
 /* Classify m samples q (p x m, one column each). classes[m]; scores (c x m) or NULL. Ties go to the
  * lower reference index (1nn), the lower class index (others). The -cosine kinds are the same on
  * samples and references that were first scaled to length 1, where the squared distance is
  * 2 - 2 cos; one of length 0 stays as it is. Same bits for any number of threads and any
  * blocking. */
-rlar_status rlar__classify(rlar_ctx *ctx, rlar_classifier kind, int64_t neighbours,
-                           const rlar_references *refs, const double *q, int64_t m,
-                           int64_t *classes, double *scores);
+rlar_status rlar__classify(rlar_ctx *ctx, const rlar_classify_plan *plan, const double *q,
+                           int64_t m, int64_t *classes, double *scores);
 
 #endif

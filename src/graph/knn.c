@@ -7,7 +7,6 @@
  * without. Parallel over samples. */
 #include "graph/knn.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -96,12 +95,10 @@ static void insert(double *distance, int32_t *index, int64_t filled, double d2, 
     index[low] = m;
 }
 
-/* Surely farther than `worst`? The slack exceeds what rounding can do to the expansion and to the
- * distance itself, 2 (p + 3) and p + 2 units of the sum of squares. */
+/* Surely farther than `worst`, whatever rounding did to the expansion and to the distance? */
 static bool too_far(const search *s, int64_t j, int64_t m, double product, double worst) {
     const double squares = s->norm2[j] + s->norm2[m];
-    const double slack = 8.0 * (double)(s->p + 8) * DBL_EPSILON * squares;
-    return squares - 2.0 * product - slack > worst;
+    return squares - 2.0 * product - rlar__expansion_slack(s->p, squares) > worst;
 }
 
 static bool within(const search *s, int64_t j, int64_t m) {

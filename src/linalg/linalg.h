@@ -150,6 +150,9 @@ double rlar__dot(int64_t n, const double *x, const double *y);
 double rlar__norm(int64_t n, const double *x);
 /* ||x - y||^2, from the differences: near zero the Gram expansion would have no correct digit. */
 double rlar__distance2(int64_t n, const double *x, const double *y);
+/* By how much x'x - 2 x'y + y'y, in rounded arithmetic of any order, may exceed rlar__distance2:
+ * the slack of x'x plus that of y'y is more than enough. For ruling out what is surely too far. */
+double rlar__expansion_slack(int64_t n, double square);
 /* Norm of a row of a matrix with leading dimension ld: of every ld-th number. */
 double rlar__row_norm(int64_t p, const double *row, int64_t ld);
 /* Sum in a fixed binary tree over blocks of RLAR_SUM_BLOCK. */

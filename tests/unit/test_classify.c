@@ -68,6 +68,18 @@ static rlar_references refs_of(const problem *x) {
     return (rlar_references){.p = x->p, .n = x->n, .c = x->c, .z = x->z, .z_class = x->z_class};
 }
 
+/* Plan, classify, close. */
+static rlar_status classify(rlar_ctx *ctx, rlar_classifier kind, int64_t k,
+                            const rlar_references *refs, const double *q, int64_t m,
+                            int64_t *classes, double *scores) {
+    rlar_classify_plan plan = {0};
+    rlar_status status = rlar__classify_open(ctx, kind, k, refs, m, &plan);
+    if (status >= 0)
+        status = rlar__classify(ctx, &plan, q, m, classes, scores);
+    rlar__classify_close(&plan);
+    return status;
+}
+
 /* ---- The naive answers ---- */
 
 /* Literally: a sample divided by its length. */
@@ -189,19 +201,19 @@ static void check_scaled(const problem *as_is, const problem *x, rlar_classifier
     for (int threads = 1; threads <= 3; threads++) {
         rlar_ctx *ctx = new_ctx(threads);
         memset(got, 0xff, (size_t)x->m * sizeof *got);
-        assert_int_equal(rlar__classify(ctx, kind, k, &refs, as_is->q, x->m, got, NULL), RLAR_OK);
+        assert_int_equal(classify(ctx, kind, k, &refs, as_is->q, x->m, got, NULL), RLAR_OK);
         assert_memory_equal(got, want, (size_t)x->m * sizeof *got);
         memset(got, 0xff, (size_t)x->m * sizeof *got);
-        assert_int_equal(rlar__classify(ctx, kind, k, &refs, as_is->q, x->m, got, scores), RLAR_OK);
+        assert_int_equal(classify(ctx, kind, k, &refs, as_is->q, x->m, got, scores), RLAR_OK);
         assert_memory_equal(got, want, (size_t)x->m * sizeof *got);
         for (int64_t i = 0; i < x->c * x->m;
              i++) /* equal, not close: 0 and -0 are the same score */
             assert_true(scores[i] == wanted[i]);
         /* The same samples in another cut. */
         const int64_t cut = x->m / 3;
-        assert_int_equal(rlar__classify(ctx, kind, k, &refs, as_is->q, cut, got, scores), RLAR_OK);
-        assert_int_equal(rlar__classify(ctx, kind, k, &refs, as_is->q + cut * x->p, x->m - cut,
-                                        got + cut, scores + cut * x->c),
+        assert_int_equal(classify(ctx, kind, k, &refs, as_is->q, cut, got, scores), RLAR_OK);
+        assert_int_equal(classify(ctx, kind, k, &refs, as_is->q + cut * x->p, x->m - cut, got + cut,
+                                  scores + cut * x->c),
                          RLAR_OK);
         assert_memory_equal(got, want, (size_t)x->m * sizeof *got);
         for (int64_t i = 0; i < x->c * x->m; i++)
@@ -289,7 +301,7 @@ static void test_cosine(void **state) {
     const rlar_references refs = {.p = 2, .n = 5, .c = 5, .z = z, .z_class = z_class};
     int64_t classes[4];
     double scores[4 * 5];
-    assert_int_equal(rlar__classify(ctx, RLAR_CLASSIFY_1NN_COSINE, 0, &refs, q, 4, classes, scores),
+    assert_int_equal(classify(ctx, RLAR_CLASSIFY_1NN_COSINE, 0, &refs, q, 4, classes, scores),
                      RLAR_OK);
     assert_int_equal(classes[0], 1);
     assert_int_equal(classes[1], 2); /* the zero reference */
@@ -297,9 +309,69 @@ static void test_cosine(void **state) {
     assert_int_equal(classes[3], 4);
     assert_true(scores[0] == -2 && scores[1] == 0 && scores[2] == -1);
     assert_true(scores[5] == -1 && scores[6] == -1 && scores[7] == 0);
-    assert_int_equal(rlar__classify(ctx, RLAR_CLASSIFY_1NN, 0, &refs, q, 1, classes, NULL),
-                     RLAR_E_NUMERIC); /* 1e200 is too long for plain distances */
     rlar_ctx_free(ctx);
+}
+
+/* A reference too far to be measured is never the nearest, for few samples and for many; where
+ * there is no other, the sample is refused. */
+static void test_too_far(void **state) {
+    (void)state;
+    rlar_ctx *ctx = new_ctx(1);
+    const double z[] = {1e200, 1e200, 1, 0, -1e300, 1e300, 0, 2};
+    const double q[] = {0, 1, 1, 1, 2, 0, 0, 5};
+    const int32_t z_class[] = {0, 1, 2, 3};
+    rlar_references refs = {.p = 2, .n = 4, .c = 4, .z = z, .z_class = z_class};
+    int64_t classes[4];
+    double scores[4 * 4];
+    for (int64_t m = 1; m <= 4; m++) {
+        assert_int_equal(classify(ctx, RLAR_CLASSIFY_1NN, 0, &refs, q, m, classes, scores),
+                         RLAR_OK);
+        assert_int_equal(classes[0], 3); /* 1 from (0, 2), 2 from (1, 0) */
+        assert_true(scores[0] == -INFINITY && scores[1] == -2 && scores[3] == -1);
+        assert_int_equal(classify(ctx, RLAR_CLASSIFY_KNN, 3, &refs, q, m, classes, scores),
+                         RLAR_E_NUMERIC);
+        assert_non_null(strstr(rlar_ctx_error(ctx), "sample 1: its distances"));
+    }
+    refs.n = 1;
+    assert_int_equal(classify(ctx, RLAR_CLASSIFY_1NN, 0, &refs, q, 4, classes, NULL),
+                     RLAR_E_NUMERIC);
+    assert_int_equal(rlar_ctx_memory(ctx), 0);
+    rlar_ctx_free(ctx);
+}
+
+/* Squares and products that underflow, in part or all of them: the estimate is worth nothing. */
+static void test_tiny(void **state) {
+    (void)state;
+    const double sizes[] = {1e-150, 1e-160, 3e-162, 1e-170};
+    for (int s = 0; s < 4; s++) {
+        problem x = make_problem(14 + (uint64_t)s, 4, 300, 4, 260, s % 2 == 0, 1e-3, 0);
+        for (int64_t i = 0; i < x.p * x.n; i++)
+            x.z[i] *= sizes[s];
+        for (int64_t i = 0; i < x.p * x.m; i++)
+            x.q[i] *= sizes[s];
+        check_all(x);
+    }
+}
+
+/* A sample or two take another path, which must not be seen: ties, duplicates, far away. */
+static void test_few(void **state) {
+    (void)state;
+    for (int64_t m = 1; m <= 3; m++) {
+        check_all(make_problem(20, 2, 400, 6, m, true, 0, 0));
+        check_all(make_problem(21, 17, 700, 17, m, false, 0, 1e8));
+        check_all(make_problem(22, 3, 300, 3, m, true, 1e-7, 1e6));
+    }
+}
+
+/* More outputs and references than a chunk, a group or a run of lanes holds, and none of them a
+ * round number; duplicates of a sample far apart. */
+static void test_large(void **state) {
+    (void)state;
+    problem x = make_problem(23, 41, 1301, 7, 519, false, 0, 3);
+    for (int64_t i = 0; i < x.p * 100; i++)
+        x.z[x.p * 1200 + i] = x.z[i];
+    memcpy(x.q, x.z + x.p * 1195, (size_t)(x.p * 60) * sizeof *x.q);
+    check_all(x);
 }
 
 /* More classes than references: classes without one never win. */
@@ -315,28 +387,26 @@ static void test_errors(void **state) {
     rlar_references refs = refs_of(&x);
     int64_t classes[5];
     rlar_classifier kind = RLAR_CLASSIFY_ARGMAX;
-    assert_int_equal(rlar__classify(ctx, RLAR_CLASSIFY_KNN, 11, &refs, x.q, 5, classes, NULL),
+    assert_int_equal(classify(ctx, RLAR_CLASSIFY_KNN, 11, &refs, x.q, 5, classes, NULL),
                      RLAR_E_ARG);
     assert_string_equal(rlar_ctx_error(ctx),
                         "neighbours is 11, the model has 10 references; choose 1 to 10");
-    assert_int_equal(rlar__classify(ctx, RLAR_CLASSIFY_KNN, -1, &refs, x.q, 5, classes, NULL),
+    assert_int_equal(classify(ctx, RLAR_CLASSIFY_KNN, -1, &refs, x.q, 5, classes, NULL),
                      RLAR_E_ARG);
-    assert_int_equal(rlar__classify(ctx, RLAR_CLASSIFY_ARGMAX, 0, &refs, x.q, 5, classes, NULL),
+    assert_int_equal(classify(ctx, RLAR_CLASSIFY_ARGMAX, 0, &refs, x.q, 5, classes, NULL),
                      RLAR_E_ARG);
     assert_non_null(strstr(rlar_ctx_error(ctx), "3 outputs and 4 classes"));
     x.q[7] = NAN;
-    assert_int_equal(rlar__classify(ctx, RLAR_CLASSIFY_1NN, 0, &refs, x.q, 5, classes, NULL),
+    assert_int_equal(classify(ctx, RLAR_CLASSIFY_1NN, 0, &refs, x.q, 5, classes, NULL),
                      RLAR_E_NUMERIC);
     assert_non_null(strstr(rlar_ctx_error(ctx), "sample 3"));
     x.q[7] = 1e200; /* finite, but its square is not */
-    assert_int_equal(rlar__classify(ctx, RLAR_CLASSIFY_CENTROID, 0, &refs, x.q, 5, classes, NULL),
+    assert_int_equal(classify(ctx, RLAR_CLASSIFY_CENTROID, 0, &refs, x.q, 5, classes, NULL),
                      RLAR_E_NUMERIC);
     refs.n = 0;
-    assert_int_equal(rlar__classify(ctx, RLAR_CLASSIFY_1NN, 0, &refs, x.q, 5, classes, NULL),
-                     RLAR_E_ARG);
+    assert_int_equal(classify(ctx, RLAR_CLASSIFY_1NN, 0, &refs, x.q, 5, classes, NULL), RLAR_E_ARG);
     refs.n = 10;
-    assert_int_equal(rlar__classify(ctx, RLAR_CLASSIFY_1NN, 0, &refs, x.q, 0, classes, NULL),
-                     RLAR_OK);
+    assert_int_equal(classify(ctx, RLAR_CLASSIFY_1NN, 0, &refs, x.q, 0, classes, NULL), RLAR_OK);
     assert_int_equal(rlar__classifier_parse(ctx, NULL, &kind), RLAR_OK);
     assert_int_equal(kind, RLAR_CLASSIFY_1NN);
     assert_int_equal(rlar__classifier_parse(ctx, "argmax", &kind), RLAR_OK);
@@ -357,7 +427,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_general),   cmocka_unit_test(test_ties),
         cmocka_unit_test(test_near_ties), cmocka_unit_test(test_absent_classes),
-        cmocka_unit_test(test_cosine),    cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_cosine),    cmocka_unit_test(test_too_far),
+        cmocka_unit_test(test_tiny),      cmocka_unit_test(test_few),
+        cmocka_unit_test(test_large),     cmocka_unit_test(test_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
