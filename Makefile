@@ -4,7 +4,8 @@
 #   make demo       install what is missing, build, and set RLAR against the paper's UCI table
 #   make check      install what is missing, build, and run every test (a few minutes)
 #   make install    PREFIX=/usr/local, DESTDIR=
-#   make bench      time the fit
+#   make bench      install the peers, and time everything against them and against the bare BLAS
+#                   (QUICK=1: two minutes; ROWS=lda,csv: these groups; THREADS=2: peers on two threads)
 #   make format     clang-format
 #   make clean      remove the build folders
 #
@@ -45,12 +46,16 @@ install: all
 	@meson configure build --prefix=$(PREFIX)
 	@DESTDIR=$(if $(DESTDIR),$(abspath $(DESTDIR))) meson install -C build
 
-bench: all
-	@$(PYTHON) bench/bench.py build/rlar
+bench:
+	@$(SETUP) bench
+	@test -e build-bench/build.ninja || meson setup build-bench --buildtype=release
+	@ninja -C build-bench bench/bench_driver
+	@$(PYTHON) bench/run.py build-bench/bench/bench_driver $(if $(QUICK),--quick) \
+		$(if $(ROWS),--rows $(ROWS)) $(if $(THREADS),--threads $(THREADS))
 
 format:
 	@command -v clang-format-14 >/dev/null || { echo "make format needs clang-format-14 (apt-get install clang-format-14)"; exit 1; }
-	@clang-format-14 -i $$(find include src cli examples tests -name '*.[ch]')
+	@clang-format-14 -i $$(find include src cli examples tests bench -name '*.[ch]')
 
 clean:
-	@rm -rf build build-asan
+	@rm -rf build build-asan build-bench
