@@ -51,7 +51,8 @@ bench:
 	@test -e build-bench/build.ninja || meson setup build-bench --buildtype=release
 	@ninja -C build-bench bench/bench_driver
 	@$(PYTHON) bench/run.py build-bench/bench/bench_driver $(if $(QUICK),--quick) \
-		$(if $(ROWS),--rows $(ROWS)) $(if $(THREADS),--threads $(THREADS))
+		$(if $(ROWS),--rows $(ROWS)) $(if $(THREADS),--threads $(THREADS)) \
+		$(if $(REPEATS),--repeats $(REPEATS))
 
 format:
 	@command -v clang-format-14 >/dev/null || { echo "make format needs clang-format-14 (apt-get install clang-format-14)"; exit 1; }

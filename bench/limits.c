@@ -3,6 +3,7 @@
  *   syrk:NxD     lower triangle of X X^T, X d x n                       n d^2
  *   panels:NxD   the same as DGEMMs of column panels of the triangle    n d^2 (1 + 256/d)
  *   gemm:MxNxK   A^T B with A k x m, B k x n                            2 m n k
+ *   outer:MxNxK  A B^T with A m x k, B n x k                            2 m n k
  *   potrf:D      Cholesky                                               d^3/3
  *   solve:DxC    two triangular solves of c right-hand sides            2 d^2 c
  *   syevr:DxQ    the q largest eigenvalues and their vectors            about 4 d^3/3
@@ -72,6 +73,11 @@ static void run_panels(call *q) {
 static void run_gemm(call *q) {
     const int m = q->size[0], n = q->size[1], k = q->size[2];
     q->blas->gemm(COLUMN_MAJOR, TRANS, NO_TRANS, m, n, k, 1.0, q->a, k, q->b, k, 0.0, q->c, m);
+}
+
+static void run_outer(call *q) {
+    const int m = q->size[0], n = q->size[1], k = q->size[2];
+    q->blas->gemm(COLUMN_MAJOR, NO_TRANS, TRANS, m, n, k, 1.0, q->a, m, q->b, n, 0.0, q->c, m);
 }
 
 static void run_potrf(call *q) {
@@ -161,9 +167,10 @@ typedef struct kind {
 
 static const kind kinds[] = {
     {"syrk", 2, size_syrk, run_syrk},    {"panels", 2, size_syrk, run_panels},
-    {"gemm", 3, size_gemm, run_gemm},    {"potrf", 1, size_potrf, run_potrf},
-    {"solve", 2, size_solve, run_solve}, {"syevr", 2, size_syevr, run_syevr},
-    {"gesdd", 2, size_gesdd, run_gesdd}, {"copy", 1, size_copy, run_copy},
+    {"gemm", 3, size_gemm, run_gemm},    {"outer", 3, size_gemm, run_outer},
+    {"potrf", 1, size_potrf, run_potrf}, {"solve", 2, size_solve, run_solve},
+    {"syevr", 2, size_syevr, run_syevr}, {"gesdd", 2, size_gesdd, run_gesdd},
+    {"copy", 1, size_copy, run_copy},
 };
 
 static const kind *find_kind(const char *name) {

@@ -24,6 +24,11 @@ def product(m, n, k):
     return 1, ["gemm:%dx%dx%d" % (m, n, k)]
 
 
+def moments(m, n, k):
+    """A B' with long rows: X T', or X A."""
+    return 1, ["outer:%dx%dx%d" % (m, n, k)]
+
+
 def eigen(side, count):
     return 1, ["syevr:%dx%d" % (side, count)]
 
@@ -36,12 +41,12 @@ def weighted_solve(n, d, c):
     """One iteration of the reweighted methods: Gram, factorisation, solve, the moments X T (in the
     n x n form: W = X A) and the projection W' X."""
     side = min(n, d)
-    return [gram(n, d), factor(side), solve(side, c), product(d, c, n), product(c, n, d)]
+    return [gram(n, d), factor(side), solve(side, c), moments(d, c, n), product(c, n, d)]
 
 
 def ridge(n, d, c):
     side = min(n, d)
-    return [gram(n, d), factor(side), solve(side, c), product(d, c, n)]
+    return [gram(n, d), factor(side), solve(side, c), moments(d, c, n)]
 
 
 def fisher(n, d, c):
@@ -49,7 +54,7 @@ def fisher(n, d, c):
     matrix and its eigenvectors, for rank and whitening, the c x c problem, and back to features."""
     if n >= d:
         return [gram(n, d), factor(d), solve(d, c), product(c, c, d), eigen(c, c - 1)]
-    return [gram(n, d), eigen(n, n), product(n, c, n), product(d, c - 1, n)]
+    return [gram(n, d), eigen(n, n), product(n, c, n), moments(d, c - 1, n)]
 
 
 def generalised(n, d, c, scatters):
@@ -77,7 +82,7 @@ def of_method(method, n, d, c, iterations):
         "sda": lambda: once + times(c - 1, [factor(d)]),
         "l21sda": lambda: once + times(iterations, [factor(d), solve(d, c - 1)]),
         "relsr": lambda: once + [factor(d)] + times(
-            iterations, [solve(d, c), product(d, c, n), product(c, n, d)]),
+            iterations, [solve(d, c), moments(d, c, n), product(c, n, d)]),
         "rslda": lambda: once + times(
             iterations, [factor(d), solve(d, c)] + times(6, [product(c, n, d)])),
     }

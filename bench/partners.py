@@ -42,7 +42,11 @@ class Partner:
         return sum(int(field) for field in fields[11:15]) / os.sysconf("SC_CLK_TCK")
 
     def close(self):
-        self.process.stdin.close()
+        try:
+            self.process.stdin.close()
+        except BrokenPipeError:
+            pass
+        self.process.stdout.close()
         self.process.wait()
 
 

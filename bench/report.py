@@ -7,7 +7,7 @@ from stats import median
 
 HEAD = "%-62s %10s %9s  %-27s %10s %9s %9s %8s  %-14s %s" % (
     "what", "ours s", "CPU s", "other", "s", "CPU s", "measured", "by CPU", "required", "")
-UNITS = {"x faster": "x", "x limit": "x lim", "x forecast": "x", "exponent": ""}
+UNITS = {"x faster": "x", "x limit": "x lim", "x forecast": "x", "GF/s": " GF/s"}
 
 
 def seconds(sample, kind):
@@ -30,10 +30,11 @@ def line(row):
     return text.rstrip() + ("\n      " + row.note if row.note else "")
 
 
-def group_text(name, doc, rows, busy):
-    title = "== %s: %s" % (name, doc.strip().split("\n")[0])
-    if busy is not None:
-        title += "   (others used %.2f cores meanwhile)" % busy
+def group_text(name, doc, rows, facts):
+    title = "== %s: %s   (%.0f s" % (name, doc.strip().split("\n")[0], facts["seconds"])
+    if facts["others_cores"] is not None:
+        title += ", others used %.2f cores meanwhile" % facts["others_cores"]
+    title += ")"
     return "\n".join([title, HEAD] + [line(row) for row in rows])
 
 

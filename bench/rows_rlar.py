@@ -61,27 +61,46 @@ def against_numpy(bench):
     return rows
 
 
+def rate(bench):
+    """A contestant: a DGEMM large enough to show what the core can do."""
+    side = 1024
+
+    def run():
+        spent = bench.driver("limit", calls="gemm:%dx%dx%d" % (side, side, side))
+        return {key: value for key, value in spent["gemm:%dx%dx%d" % (side, side, side)].items()}
+
+    return "DGEMM %d" % side, run, 2e-9 * side ** 3
+
+
+def call_medians(limit):
+    """The bare calls of a limit, each with its median."""
+    calls = [call for call in limit.last["calls"] if ":" in call]
+    return ", ".join("%s %.1f ms" % (call, 1e3 * median(
+        [answer["calls"][call]["wall"] for answer in limit.answers])) for call in calls)
+
+
 def iteration(bench):
     """One iteration against its BLAS calls, and two threads against one."""
     name = "yaleb"
     note = bench.load_real(name)
     n, d, c = bench.shape[name]
     settings = PAPER + ",iters:%d" % (5 if bench.quick else 16)
-    one, two, limit = alternate(bench.repeats(7), [
+    label, multiply, operations = rate(bench)
+    one, two, limit, product = alternate(bench.repeats(7), [
         ("1 thread", lambda: bench.driver("fit", data=name, set=settings, threads=1)),
         ("2 threads", lambda: bench.driver("fit", data=name, set=settings, threads=2)),
-        limit_contestant(bench.driver, weighted_solve(n, d, c)),
+        limit_contestant(bench.driver, weighted_solve(n, d, c)), (label, multiply),
     ])
+    bench.drop(name)
     keys = ("iteration_wall", "iteration_cpu")
     one, two = one.scaled("rlar, 1 thread", keys), two.scaled("rlar, 2 threads", keys)
     what = "one iteration, %s" % shape_text(n, d, c)
-    calls = limit.last["calls"]
-    parts = ", ".join("%s %.1f ms" % (call, 1e3 * calls[call]["wall"]) for call in calls
-                      if call != "end")
-    bench.drop(name)
-    return [against_limit("iteration", what, one, limit, 1.25,
-                          "; ".join(filter(None, [parts, "taken: " + limit.last["taken"][0], note]))),
-            faster("iteration", what, two, one, 1.7, "two threads against one")]
+    parts = [call_medians(limit), "taken: " + limit.last["taken"][0], note]
+    return [against_limit("iteration", what, one, limit, 1.25, "; ".join(filter(None, parts))),
+            faster("iteration", what, two, one, 1.7, "two threads against one"),
+            Comparison("iteration", "the core: " + label, product, unit="GF/s",
+                       measured=operations / median(product.wall),
+                       measured_cpu=operations / median(product.cpu))]
 
 
 def grid(bench):
@@ -118,6 +137,7 @@ def growth(bench):
 
     found = alternate(bench.repeats(2), [("n = %d" % n, one(n)) for n in sizes], warm=False)
     forecast = bench.driver("forecast", data="growth", set=settings, threads=2)["bytes"]
+    peak = memory(bench, path, most, d, settings.replace("iters:30", "iters:3"), forecast)
     bench.drop("growth")
     rows = [Comparison("growth", "one fit, d = %d, n = %d, 2 threads" % (d, n), sample,
                        point=("n at d = %d" % d, n)) for n, sample in zip(sizes, found)]
@@ -127,7 +147,7 @@ def growth(bench):
                            unit="exponent", measured=power, required=required,
                            measured_cpu=exponent(sizes, [median(s.cpu) for s in found]),
                            mark=mark([holds(required, power)])))
-    return rows + [memory(bench, path, most, d, settings.replace("iters:30", "iters:3"), forecast)]
+    return rows + [peak]
 
 
 def memory(bench, path, n, d, settings, forecast):

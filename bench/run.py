@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Run the benchmark; `make bench` calls it.
 
-    bench/run.py DRIVER [--quick] [--rows lda,csv] [--threads 1] [--out FOLDER]
+    bench/run.py DRIVER [--quick] [--rows lda,csv] [--threads 1] [--repeats N] [--out FOLDER]
 
 Everything is measured side by side in one run: the contestants of a row take turns, medians are
 compared. Exit code 0: valid; 1: something failed; 3: not valid, because kernels or threads differ.
@@ -9,6 +9,7 @@ docs/performance.md says how to read the table.
 """
 import argparse
 import os
+import subprocess
 import sys
 import tempfile
 import time
@@ -44,17 +45,21 @@ GROUPS = {
 class Bench:
     """What the row groups work with."""
 
-    def __init__(self, program, folder, threads, quick):
-        self.program, self.threads, self.quick = program, threads, quick
+    def __init__(self, folder, options):
+        self.program = os.path.abspath(options.driver)
+        self.threads, self.quick, self.most_repeats = options.threads, options.quick, options.repeats
         self.store = samples.Store(folder)
         self.shape = {}
-        self.driver = Driver(program)
+        self.start()
+
+    def start(self):
+        self.driver = Driver(self.program)
         self.ours = self.driver("info")
-        self.peers = Peers(self.ours["kernel"], threads)
+        self.peers = Peers(self.ours["kernel"], self.threads)
         self.theirs = self.peers("info")
 
     def repeats(self, wanted):
-        return min(wanted, 2) if self.quick else wanted
+        return min(wanted, self.most_repeats, 2 if self.quick else wanted)
 
     def load(self, name, x, label, peers=True):
         """Give the same samples to both partners; the path of the file."""
@@ -77,6 +82,7 @@ class Bench:
         for name in names:
             self.driver("drop", name=name)
             self.peers("drop", name=name)
+            self.store.forget(name)
 
     def close(self):
         self.driver.close()
@@ -101,20 +107,23 @@ class Meter:
 
 
 def run_groups(bench, names):
-    """All rows, and what failed by group."""
-    rows, failures = [], {}
+    """All rows; seconds and others' cores by group; what failed by group."""
+    rows, groups, failures = [], {}, {}
     for name in names:
         print("... %s" % name, file=sys.stderr, flush=True)
-        meter = Meter(bench)
+        meter, start = Meter(bench), time.monotonic()
         try:
             found = GROUPS[name](bench)
-        except (BenchError, OSError) as error:
+        except (BenchError, OSError, subprocess.CalledProcessError) as error:
             failures[name] = str(error)
             print("== %s FAILED: %s\n" % (name, error), flush=True)
+            bench.close()  # nobody knows what the partners still hold
+            bench.start()
             continue
         rows += found
-        print(report.group_text(name, GROUPS[name].__doc__, found, meter.cores()) + "\n", flush=True)
-    return rows, failures
+        groups[name] = {"seconds": time.monotonic() - start, "others_cores": meter.cores()}
+        print(report.group_text(name, GROUPS[name].__doc__, found, groups[name]) + "\n", flush=True)
+    return rows, groups, failures
 
 
 def facts_of(bench, load_before):
@@ -142,6 +151,7 @@ def parse():
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--rows", default="", help="row groups: " + ", ".join(GROUPS))
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--repeats", type=int, default=1000, help="at the most; for a first look")
     parser.add_argument("--out", default=os.path.dirname(os.path.abspath(__file__)))
     options = parser.parse_args()
     options.rows = [name for name in options.rows.split(",") if name] or list(GROUPS)
@@ -155,19 +165,19 @@ def main():
     options = parse()
     load_before, start = os.getloadavg(), time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(os.path.abspath(options.driver), folder, options.threads, options.quick)
+        bench = Bench(folder, options)
         try:
             facts = facts_of(bench, load_before)
             print_head(facts)
             meter = Meter(bench)
-            rows, failures = run_groups(bench, options.rows)
+            rows, groups, failures = run_groups(bench, options.rows)
             busy = meter.cores()
         finally:
             bench.close()
     reasons = invalid(facts["kernel"], facts["peers"], options.threads)
     warnings = noise(load_before[0], busy)
     facts.update(load_after=os.getloadavg(), others_cores=busy, valid=not reasons, reasons=reasons,
-                 warnings=warnings, failures=failures, seconds=time.monotonic() - start)
+                 warnings=warnings, groups=groups, failures=failures, seconds=time.monotonic() - start)
     report.write_json(os.path.join(options.out, "results.json"), facts, rows)
     trouble = report.write_figure(options.out, rows, "%s, kernel %s, %s" % (
         facts["processor"], facts["kernel"], "valid" if not reasons else "NOT VALID"))
@@ -178,4 +188,7 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -51,7 +51,7 @@ def real(name):
 
 
 class Store:
-    """Writes data to files; forgets nothing until the folder goes."""
+    """Writes data to files of one folder, which goes with its owner."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -66,6 +66,10 @@ class Store:
         table[:, -1] = label
         np.save(self.path(name + ".npy"), table)
         return self.path(name + ".npy")
+
+    def forget(self, name):
+        if os.path.exists(self.path(name + ".npy")):
+            os.unlink(self.path(name + ".npy"))
 
     def csv(self, name, samples, label):
         path = self.path(name + ".csv")
