@@ -91,8 +91,9 @@ def curves(rows):
             for title, points in found.items()}
 
 
-def bar_panel(shares, bottom):
-    return ["set lmargin 75", "set tmargin at screen 0.96", "set bmargin at screen %.3f" % bottom,
+def bar_panel(shares, top, bottom):
+    return ["set lmargin 75", "set tmargin at screen %.3f" % top,
+            "set bmargin at screen %.3f" % bottom,
             "set xrange [0:*]", "set yrange [-0.7:%d-0.3]" % len(shares), "set ytics noenhanced",
             "set xlabel 'measured against the demand (right of 1: met)'",
             "set arrow 1 from 1, graph 0 to 1, graph 1 nohead lw 2 dt 2 front",
@@ -100,9 +101,9 @@ def bar_panel(shares, bottom):
             "lc rgb variable"]
 
 
-def curve_panel(titles, top):
+def curve_panel(titles, top, bottom):
     return ["unset arrow", "set lmargin 12", "set tmargin at screen %.3f" % top,
-            "set bmargin at screen 0.07", "set logscale xy", "set autoscale",
+            "set bmargin at screen %.3f" % bottom, "set logscale xy", "set autoscale",
             "set xlabel 'size, relative to the smallest'", "set ylabel 'seconds of one fit'",
             "set ytics auto", "set grid y", "set key left top noenhanced",
             "plot " + ", ".join("$curve%d with linespoints lw 2 pt 7 title %s" % (i, quoted(title))
@@ -123,8 +124,8 @@ def figure(rows, title):
         script += ["$curve%d << END" % number_of, *points, "END"]
     script += ["set multiplot title %s noenhanced" % quoted(title), "set style fill solid 0.9",
                "set grid x", "unset key"]
-    script += bar_panel(shares, split + 60.0 / height) if shares else []
-    script += curve_panel(lines, split - 20.0 / height if shares else 0.93) if lines else []
+    script += bar_panel(shares, 1.0 - 35.0 / height, split + 60.0 / height) if shares else []
+    script += curve_panel(lines, split - 20.0 / height if shares else 0.9, 55.0 / height) if lines else []
     return height, script + ["unset multiplot"]
 
 

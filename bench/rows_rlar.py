@@ -188,7 +188,8 @@ def shapes(bench):
             bench.drop("shape")
             found.append(sample)
             rows.append(Comparison("shapes", "%s = %d (n %d, d %d, c %d, K %d)" % (
-                axis, value, at["n"], at["d"], at["c"], at["k"]), sample, point=(axis, value)))
+                axis, value, at["n"], at["d"], at["c"], at["k"]), sample,
+                point=("%s from %d" % (axis, values[0]), value)))
         rows.append(Comparison("shapes", "exponent of %s from %d to %d" % (
             axis, values[0], values[-1]), unit="exponent",
             measured=exponent(values, [median(s.wall) for s in found]),
