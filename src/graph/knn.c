@@ -1,12 +1,15 @@
 /* knn.c - exact neighbour search, within the classes or across them.
  *
  * Distances come from explicit differences: with the Gram expansion the small ones, which become
- * the large weights 1/distance, would have no correct digits. Where there are many candidates of
- * many numbers the expansion |a|^2 + |b|^2 - 2 a^T b, by matrix products, sorts out most of those
- * that are too far even if its rounding error is taken off; the lists are the same with and
- * without. Parallel over samples. */
-#include "graph/knn.h"
+ * the large weights 1/distance, would have no correct digits. Samples of few numbers are compared
+ * eight at a time (lists.h). Where there are many candidates of many numbers the expansion
+ * |a|^2 + |b|^2 - 2 a^T b, by matrix products, sorts out most of those that are too far even if its
+ * rounding error is taken off. Where the lists of an earlier z are at hand, the farthest of them
+ * under the new z bounds the search from the start. The lists are the same in all these ways.
+ * Parallel over samples. */
+#include "graph/lists.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -15,7 +18,7 @@
 enum {
     SAMPLES_PER_TASK = 32,
     BLOCK = 64,      /* candidates at a time */
-    FILTER_FROM = 16 /* numbers per sample: below, the differences cost no more */
+    FILTER_FROM = 32 /* candidates: for fewer the products do not pay */
 };
 
 /* How many a sample of class i can choose from. */
@@ -69,108 +72,200 @@ void rlar__graph_carve(rlar_workspace *ws, const rlar_groups *groups, int64_t k,
     out->stride = stride;
     out->distance = rlar__carve(ws, groups->n, per_sample);
     out->neighbour = rlar__carve(ws, groups->n, per_sample / 2); /* int32_t */
+    out->norm2 = rlar__carve(ws, groups->n, sizeof *out->norm2);
 }
+
+/* ---- One block of candidates ---- */
 
 typedef struct search {
     const rlar_groups *groups;
     int64_t k, p;
     const double *z;
-    const double *norm2; /* ||z_j||^2, or NULL: no sorting out */
+    bool filter; /* sort out by products first; graph->norm2 has been made */
+    bool warm;   /* the graph holds lists of the same groups and k */
     rlar_graph *graph;
 } search;
 
-/* Keep the list sorted; an equal distance stays behind those that came first (lower index). */
-static void insert(double *distance, int32_t *index, int64_t filled, double d2, int32_t m) {
-    int64_t low = 0, high = filled;
-    while (low < high) {
-        const int64_t middle = (low + high) / 2;
-        if (distance[middle] <= d2)
-            low = middle + 1;
-        else
-            high = middle;
+/* A sample that looks for neighbours among reach[0] .. reach[1]-1 and reach[2] .. reach[3]-1. */
+typedef struct query {
+    int64_t j;
+    int64_t reach[4];
+    rlar_list list;
+} query;
+
+/* What a block has been made ready as: panels, or products with the samples of the task. */
+typedef struct block {
+    int64_t from, to;
+    double numbers[SAMPLES_PER_TASK * BLOCK];
+} block;
+
+_Static_assert((int)RLAR_PANEL_P <= (int)SAMPLES_PER_TASK,
+               "panels of a block fit where the products go");
+
+/* The k-th distance cannot exceed the largest among k samples, whichever they are: those equal to
+ * it stay welcome. An infinite one says nothing. */
+static void start_warm(const search *s, query *q) {
+    double largest = 0.0;
+    for (int64_t e = 0; e < q->list.count; e++) {
+        const double *other = s->z + q->list.index[e] * s->p;
+        const double d2 = rlar__distance2(s->p, s->z + q->j * s->p, other);
+        if (!(d2 <= largest))
+            largest = d2;
     }
-    memmove(distance + low + 1, distance + low, (size_t)(filled - low) * sizeof *distance);
-    memmove(index + low + 1, index + low, (size_t)(filled - low) * sizeof *index);
-    distance[low] = d2;
-    index[low] = m;
+    const double limit = nextafter(largest, INFINITY);
+    q->list.limit = limit < INFINITY ? limit : NAN;
 }
 
-/* Surely farther than `worst`, whatever rounding did to the expansion and to the distance? */
-static bool too_far(const search *s, int64_t j, int64_t m, double product, double worst) {
-    const double squares = s->norm2[j] + s->norm2[m];
-    return squares - 2.0 * product - rlar__expansion_slack(s->p, squares) > worst;
+static query query_open(const search *s, int64_t j) {
+    const int64_t *first = s->groups->first + s->groups->label[j], n = s->groups->n;
+    query q = {.j = j, .list = rlar__list_open(s->groups, s->k, s->graph, j)};
+    switch (s->groups->reach) {
+    case RLAR_REACH_ALIENS:
+        q.reach[1] = first[0], q.reach[2] = first[1], q.reach[3] = n;
+        break;
+    case RLAR_REACH_ALL:
+        q.reach[1] = j, q.reach[2] = j + 1, q.reach[3] = n;
+        break;
+    default:
+        q.reach[0] = first[0], q.reach[1] = j, q.reach[2] = j + 1, q.reach[3] = first[1];
+    }
+    if (s->warm && q.list.count > 0)
+        start_warm(s, &q);
+    return q;
 }
 
-static bool within(const search *s, int64_t j, int64_t m) {
-    const bool mates = s->groups->label[j] == s->groups->label[m];
-    return m != j &&
-           (s->groups->reach == RLAR_REACH_ALL || mates == (s->groups->reach == RLAR_REACH_MATES));
+/* Offer the candidates from .. to-1 of the block, whose row of distances is given. They come in
+ * ascending order, so that of equal ones the first stays. */
+static void offer(query *q, const block *b, int64_t from, int64_t to, const double *row) {
+    double limit = q->list.limit;
+    for (int64_t m = from; m < to; m++)
+        if (!(row[m - b->from] >= limit)) {
+            rlar__list_insert(&q->list, row[m - b->from], (int32_t)m);
+            limit = q->list.limit;
+        }
 }
 
-/* Offer the samples from .. to-1 to sample j, which holds `filled`; returns how many it holds then.
- * products: their inner products with j, or NULL. */
-static int64_t offer(const search *s, int64_t j, int64_t from, int64_t to, const double *products,
-                     int64_t filled) {
-    const int64_t count = rlar__graph_count(s->groups, s->k, j);
-    double *distance = s->graph->distance + j * s->graph->stride;
-    int32_t *index = s->graph->neighbour + j * s->graph->stride;
-    for (int64_t m = from; m < to && count > 0; m++) {
-        const bool full = filled == count;
-        if (!within(s, j, m) ||
-            (full && products && too_far(s, j, m, products[m - from], distance[count - 1])))
+/* The same where the row has lower bounds of the distances only. */
+static void offer_bounded(const search *s, query *q, const block *b, int64_t from, int64_t to,
+                          const double *row) {
+    double limit = q->list.limit;
+    for (int64_t m = from; m < to; m++) {
+        if (row[m - b->from] >= limit)
             continue;
-        const double d2 = rlar__distance2(s->p, s->z + j * s->p, s->z + m * s->p);
-        if (!full)
-            insert(distance, index, filled++, d2, (int32_t)m);
-        else if (d2 < distance[count - 1])
-            insert(distance, index, count - 1, d2, (int32_t)m);
+        const double d2 = rlar__distance2(s->p, s->z + q->j * s->p, s->z + m * s->p);
+        if (!(d2 >= limit)) {
+            rlar__list_insert(&q->list, d2, (int32_t)m);
+            limit = q->list.limit;
+        }
     }
-    return filled;
+}
+
+/* Less than the squared distances from sample j, surely: the slack exceeds what rounding can do to
+ * the expansion and to the distance itself, 2 (p + 3) and p + 2 units of the sum of squares. */
+static void lower_bounds(const search *s, int64_t j, const block *b, const double *products,
+                         double *row) {
+    const double slack = 8.0 * (double)(s->p + 8) * DBL_EPSILON;
+    const double *norm2 = s->graph->norm2 + b->from, own = s->graph->norm2[j];
+    for (int64_t e = 0; e < b->to - b->from; e++) {
+        const double squares = own + norm2[e];
+        row[e] = squares - 2.0 * products[e] - slack * squares;
+    }
+}
+
+static int64_t most(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+static int64_t least(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+/* Offer the block to sample number i of the task. */
+static void offer_block(const search *s, query *q, int64_t i, const block *b) {
+    const int64_t from = most(b->from, q->reach[0]), to = least(b->to, q->reach[3]);
+    const int64_t end = least(to, q->reach[1]), begin = most(from, q->reach[2]);
+    double row[BLOCK];
+    if (from >= to || q->list.count == 0)
+        return;
+    if (s->p < RLAR_PANEL_P) {
+        rlar__panels_distances2(s->p, s->z + q->j * s->p, b->numbers,
+                                (from - b->from) / RLAR_PANEL_LANES,
+                                (to - b->from + RLAR_PANEL_LANES - 1) / RLAR_PANEL_LANES, row);
+        offer(q, b, from, end, row);
+        offer(q, b, begin, to, row);
+        return;
+    }
+    if (s->filter)
+        lower_bounds(s, q->j, b, b->numbers + i * BLOCK, row);
+    else
+        memset(row, 0, sizeof row);
+    offer_bounded(s, q, b, from, end, row);
+    offer_bounded(s, q, b, begin, to, row);
+}
+
+/* ---- The samples of one task ---- */
+
+static void prepare(const search *s, int64_t start, int64_t end, block *b) {
+    const double *z = s->z + b->from * s->p;
+    if (s->p < RLAR_PANEL_P)
+        rlar__panels_pack(s->p, b->to - b->from, z, b->numbers);
+    else if (s->filter)
+        rlar__tile_inner(b->to - b->from, end - start, s->p, z, s->p, s->z + start * s->p, s->p,
+                         b->numbers, BLOCK);
 }
 
 /* Candidates in ascending order, block by block, each offered to all samples of the task. */
-static void nearest_of(const search *s, int64_t start, int64_t end) {
-    const rlar_groups *groups = s->groups;
-    const bool mates = groups->reach == RLAR_REACH_MATES;
-    const int64_t first = mates ? groups->first[groups->label[start]] : 0;
-    const int64_t last = mates ? groups->first[groups->label[end - 1] + 1] : groups->n;
-    int64_t filled[SAMPLES_PER_TASK] = {0};
-    double tile[SAMPLES_PER_TASK * BLOCK];
-    for (int64_t m = first; m < last; m += BLOCK) {
-        const int64_t to = m + BLOCK < last ? m + BLOCK : last;
-        if (s->norm2)
-            rlar__tile_inner(to - m, end - start, s->p, s->z + m * s->p, s->p, s->z + start * s->p,
-                             s->p, tile, BLOCK);
-        for (int64_t j = start; j < end; j++)
-            filled[j - start] =
-                offer(s, j, m, to, s->norm2 ? tile + (j - start) * BLOCK : NULL, filled[j - start]);
-    }
-    for (int64_t j = start; j < end; j++)
-        for (int64_t e = 0; e < filled[j - start]; e++)
-            s->graph->distance[j * s->graph->stride + e] =
-                sqrt(s->graph->distance[j * s->graph->stride + e]);
-}
-
 static rlar_status search_task(void *arg, int64_t task) {
     const search *s = arg;
-    const int64_t start = task * SAMPLES_PER_TASK, n = s->groups->n;
-    nearest_of(s, start, start + SAMPLES_PER_TASK < n ? start + SAMPLES_PER_TASK : n);
+    const int64_t start = task * SAMPLES_PER_TASK,
+                  end = least(start + SAMPLES_PER_TASK, s->groups->n);
+    query queries[SAMPLES_PER_TASK] = {0};
+    for (int64_t j = start; j < end; j++)
+        queries[j - start] = query_open(s, j);
+    const int64_t last = queries[end - start - 1].reach[3];
+    block b = {.from = queries[0].reach[0]};
+    for (; b.from < last; b.from = b.to) {
+        b.to = least(b.from + BLOCK, last);
+        prepare(s, start, end, &b);
+        for (int64_t j = start; j < end; j++)
+            offer_block(s, &queries[j - start], j - start, &b);
+    }
+    for (int64_t j = start; j < end; j++)
+        rlar__list_close(&queries[j - start].list);
     return RLAR_OK;
+}
+
+static rlar_status norms_task(void *arg, int64_t task) {
+    const search *s = arg;
+    const int64_t start = task * SAMPLES_PER_TASK;
+    for (int64_t j = start; j < start + SAMPLES_PER_TASK && j < s->groups->n; j++)
+        s->graph->norm2[j] = rlar__dot(s->p, s->z + j * s->p, s->z + j * s->p);
+    return RLAR_OK;
+}
+
+static int64_t most_within_reach(const rlar_groups *groups) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < groups->c; i++)
+        count = most(count, within_reach(groups, i));
+    return count;
+}
+
+static rlar_status run(rlar_ctx *ctx, search *s) {
+    const int64_t tasks = (s->groups->n + SAMPLES_PER_TASK - 1) / SAMPLES_PER_TASK;
+    s->filter = s->p >= RLAR_PANEL_P && most_within_reach(s->groups) >= FILTER_FROM;
+    if (s->filter)
+        RLAR_TRY(rlar__parallel(ctx, tasks, norms_task, s));
+    return rlar__parallel(ctx, tasks, search_task, s);
 }
 
 rlar_status rlar__graph_nearest(rlar_ctx *ctx, const rlar_groups *groups, int64_t k, int64_t p,
                                 const double *z, rlar_graph *graph) {
-    const int64_t n = groups->n;
     search s = {.groups = groups, .k = k, .p = p, .z = z, .graph = graph};
-    double *norm2 = NULL;
-    if (groups->reach != RLAR_REACH_MATES && p >= FILTER_FROM) {
-        RLAR_TRY(rlar__alloc(ctx, n, sizeof *norm2, "the norms of the samples", &norm2));
-        for (int64_t j = 0; j < n; j++)
-            norm2[j] = rlar__dot(p, z + j * p, z + j * p);
-        s.norm2 = norm2;
-    }
-    const rlar_status status =
-        rlar__parallel(ctx, (n + SAMPLES_PER_TASK - 1) / SAMPLES_PER_TASK, search_task, &s);
-    rlar__free(norm2);
-    return status;
+    return run(ctx, &s);
+}
+
+rlar_status rlar__graph_renew(rlar_ctx *ctx, const rlar_groups *groups, int64_t k, int64_t p,
+                              const double *z, rlar_graph *graph) {
+    search s = {.groups = groups, .k = k, .p = p, .z = z, .warm = true, .graph = graph};
+    return run(ctx, &s);
 }

@@ -26,6 +26,7 @@ typedef struct rlar_graph {
     int64_t stride;     /* room per sample: the largest count */
     int32_t *neighbour; /* stride x n */
     double *distance;   /* stride x n: G at the chosen pairs */
+    double *norm2;      /* n: room for the search */
 } rlar_graph;
 
 /* The most neighbours any sample has. */
@@ -43,5 +44,8 @@ void rlar__graph_carve(rlar_workspace *ws, const rlar_groups *groups, int64_t k,
  * by a test for zero [N3]; ties go to the lower index. z is p x n. Costs 3 p per pair. */
 rlar_status rlar__graph_nearest(rlar_ctx *ctx, const rlar_groups *groups, int64_t k, int64_t p,
                                 const double *z, rlar_graph *graph);
+/* The same lists, sooner: the graph holds those of an earlier z, same groups and k. */
+rlar_status rlar__graph_renew(rlar_ctx *ctx, const rlar_groups *groups, int64_t k, int64_t p,
+                              const double *z, rlar_graph *graph);
 
 #endif

@@ -174,7 +174,7 @@ static rlar_status update_t(rlar_ctx *ctx, state *st) {
 
 /* G = ||W^T (x_j - x_m)|| and, from it, V by (18), (19). Y differs from W^T X by a shift only. */
 static rlar_status update_g_v(rlar_ctx *ctx, state *st) {
-    return rlar__graph_nearest(ctx, &st->groups, st->k, st->c, st->y, &st->v);
+    return rlar__graph_renew(ctx, &st->groups, st->k, st->c, st->y, &st->v);
 }
 
 /* D-hat after T: the other order is not monotone [N6]. The regression and sparsity terms of (12)

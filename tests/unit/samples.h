@@ -8,6 +8,7 @@
 
 #include "core/core.h"
 #include "graph/laplacian.h"
+#include "linalg/linalg.h"
 
 /* Uniform on [-1, 1). */
 static inline double uniform(rlar_rng *rng) {
@@ -77,6 +78,7 @@ static inline void fixture_carve(fixture *f) {
 static inline void fixture_open(fixture *f, int threads, int64_t c, const int64_t *sizes,
                                 int64_t k) {
     *f = (fixture){.ctx = context(threads), .k = k};
+    assert_int_equal(rlar__blas_open(f->ctx, 0), RLAR_OK);
     f->first = calloc((size_t)c + 1, sizeof *f->first);
     assert_non_null(f->first);
     for (int64_t i = 0; i < c; i++)
