@@ -23,6 +23,10 @@ void rlar__laplacian_carve(rlar_workspace *ws, const rlar_graph *graph, rlar_lap
  * weight 0 are left out. */
 void rlar__laplacian_build(const rlar_groups *groups, int64_t k, const rlar_graph *graph,
                            const double *s, rlar_laplacian *out);
+/* The same on all threads, for edges within classes. s NULL: all weights are 1. */
+rlar_status rlar__laplacian_build_classes(rlar_ctx *ctx, const rlar_groups *groups, int64_t k,
+                                          const rlar_graph *graph, const double *s,
+                                          rlar_laplacian *out);
 
 /* out += beta (L x)_j for one sample, x of d rows: sum of weight (x_j - x_m), from the differences.
  */

@@ -121,7 +121,7 @@ static void initialise(state *st) {
 /* ---- The steps ---- */
 
 static rlar_status update_w(rlar_ctx *ctx, state *st, int *ridged) {
-    rlar__laplacian_build(&st->groups, st->n, &st->graph, st->s, &st->l);
+    RLAR_TRY(rlar__laplacian_build_classes(ctx, &st->groups, st->n, &st->graph, st->s, &st->l));
     const rlar_wproblem problem = {.n = st->n,
                                    .d = st->d,
                                    .c = st->c,
@@ -169,27 +169,45 @@ static rlar_status update_s(rlar_ctx *ctx, state *st) {
     return rlar__parallel(ctx, (st->n + SAMPLES_PER_TASK - 1) / SAMPLES_PER_TASK, row_task, st);
 }
 
-/* sum n_i S_jk^2 (d_jk + shift) */
-static double locality(state *st, double shift) {
-    for (int64_t j = 0; j < st->n; j++) {
+typedef struct locality_job {
+    const state *st;
+    double shift;
+} locality_job;
+
+static rlar_status locality_task(void *arg, int64_t task) {
+    const locality_job *job = arg;
+    const state *st = job->st;
+    const int64_t start = task * SAMPLES_PER_TASK;
+    for (int64_t j = start; j < start + SAMPLES_PER_TASK && j < st->n; j++) {
         const int64_t count = others(st, j), row = j * st->graph.stride;
         st->value[j] = 0.0;
         for (int64_t e = row; e < row + count; e++)
-            st->value[j] += 0.5 * st->s[e] * (st->graph.distance[e] + shift);
+            st->value[j] += 0.5 * st->s[e] * (st->graph.distance[e] + job->shift);
     }
-    return rlar__sum(st->n, st->value);
+    return RLAR_OK;
+}
+
+/* sum n_i S_jk^2 (d_jk + shift) */
+static rlar_status locality(rlar_ctx *ctx, const state *st, double shift, double *out) {
+    locality_job job = {.st = st, .shift = shift};
+    RLAR_TRY(rlar__parallel(ctx, (st->n + SAMPLES_PER_TASK - 1) / SAMPLES_PER_TASK, locality_task,
+                            &job));
+    *out = rlar__sum(st->n, st->value);
+    return RLAR_OK;
 }
 
 /* D, and the objective with the W, T and S at the end of the iteration. */
-static void update_d(state *st, rlar_info *info) {
-    double plain, smooth;
+static rlar_status update_d(rlar_ctx *ctx, state *st, rlar_info *info) {
+    double plain, smooth, near, near_smooth;
     rlar__kernel_rows(row_kernel, st->d, st->c, st->w, st->dtil, &plain, &smooth);
     info->regression = rlar__targets_loss(st->c, st->n, st->y, st->t, st->value);
     info->sparsity = st->lambda2 * plain;
-    info->locality = st->lambda1 * locality(st, 0.0);
-    info->smoothed =
-        info->regression + st->lambda2 * smooth + st->lambda1 * locality(st, DBL_EPSILON);
+    RLAR_TRY(locality(ctx, st, 0.0, &near));
+    RLAR_TRY(locality(ctx, st, DBL_EPSILON, &near_smooth));
+    info->locality = st->lambda1 * near;
+    info->smoothed = info->regression + st->lambda2 * smooth + st->lambda1 * near_smooth;
     info->eps = row_kernel.eps;
+    return RLAR_OK;
 }
 
 /* Short rows of W to 0. A map without any row would give the same output for every sample. */
@@ -219,7 +237,7 @@ static rlar_status iterate(rlar_ctx *ctx, void *arg, rlar_info *info) {
         RLAR_TRY(update_w(ctx, st, &info->ridged));
         RLAR_TRY(update_t(ctx, st));
         RLAR_TRY(update_s(ctx, st));
-        update_d(st, info);
+        RLAR_TRY(update_d(ctx, st, info));
         RLAR_TRY(rlar__iteration_end(ctx, t, st->iters, start, info));
     }
     return cut_rows(ctx, st);

@@ -15,6 +15,7 @@
 
 #include "graph/knn.h"
 #include "graph/laplacian.h"
+#include "graph/local.h"
 #include "linalg/linalg.h"
 #include "solver/retarget.h"
 #include "solver/reweight.h"
@@ -36,10 +37,19 @@ static const rlar_param_def params_table[] = {
      "paper: Algorithm 1 with fixed eps; anneal: eps shrinks, reaches lower objectives"},
     {"tol", RLAR_PARAM_REAL, 0.0, 0.0, 1.0, NULL, NULL, "0",
      "stop when the smoothed objective falls by less than this share; 0: never stop early"},
+    {"search", RLAR_PARAM_CHOICE, 0, 0, 2, "auto|exact|local", NULL, "exact",
+     "neighbours by comparing all pairs of a class or by local search, nearly the same and faster "
+     "in large classes; auto: local where a class has more than 3000 samples, first graph 10000"},
     {NULL, RLAR_PARAM_REAL, 0, 0, 0, NULL, NULL, NULL, NULL},
 };
 
 enum { SOLVER_PAPER = 0, SOLVER_ANNEAL = 1 };
+enum { SEARCH_AUTO = 0, SEARCH_EXACT = 1, SEARCH_LOCAL = 2 };
+enum { SAMPLES_PER_TASK = 64 };
+
+/* search=auto: the largest class that is searched exactly, in every iteration and for the first
+ * graph, which is made once and of the samples themselves (docs/decisions.md has the figures). */
+static const int64_t EXACT_CLASS = 3000, EXACT_FIRST = 10000;
 
 /* anneal: where eps ends at the least, and the cap for the rows of W (methods/rlar.md 12 a). */
 static const double ANNEAL_END = 1e-4, ANNEAL_ROWS = 1e-3;
@@ -52,6 +62,7 @@ typedef struct state {
     double alpha, beta, eps, tol;
     int64_t k, iters;
     int solver;
+    bool local_first, local; /* how the first graph and the others are searched */
     /* What is learned. */
     double *w, *b; /* d x c, c: the caller's */
     double *t, *y; /* c x n: targets and outputs */
@@ -61,11 +72,27 @@ typedef struct state {
     double *dhat, *dtil; /* n, d */
     double *s;           /* S at the edges of V */
     rlar_laplacian l;
+    rlar_local near;
     rlar_wsolver wsolver;
-    double *value; /* n: terms of a sum over samples */
+    double *value, *smooth; /* n: terms of sums over samples */
 } state;
 
 /* ---- Set-up ---- */
+
+static int64_t largest_class(const rlar_groups *groups) {
+    int64_t largest = 0;
+    for (int64_t i = 0; i < groups->c; i++) {
+        const int64_t size = groups->first[i + 1] - groups->first[i];
+        largest = size > largest ? size : largest;
+    }
+    return largest;
+}
+
+static void choose_search(state *st, int64_t search) {
+    const int64_t largest = largest_class(&st->groups);
+    st->local = search == SEARCH_LOCAL || (search == SEARCH_AUTO && largest > EXACT_CLASS);
+    st->local_first = search == SEARCH_LOCAL || (search == SEARCH_AUTO && largest > EXACT_FIRST);
+}
 
 static void state_init(state *st, const rlar_train *train, const rlar_params *params) {
     const int64_t k = rlar__param_int(params, "k");
@@ -83,6 +110,7 @@ static void state_init(state *st, const rlar_train *train, const rlar_params *pa
                   .solver = (int)rlar__param_int(params, "solver")};
     if (k == 0)
         st->k = rlar__graph_rule(&st->groups);
+    choose_search(st, rlar__param_int(params, "search"));
 }
 
 /* All buffers of the fit, in one place: measured first, carved second. */
@@ -96,11 +124,14 @@ static void state_carve(rlar_workspace *ws, const rlar_ctx *ctx, void *arg) {
     st->dhat = rlar__carve(ws, st->n, sizeof(double));
     st->dtil = rlar__carve(ws, st->d, sizeof(double));
     st->value = rlar__carve(ws, st->n, sizeof(double));
+    st->smooth = rlar__carve(ws, st->n, sizeof(double));
     rlar__graph_carve(ws, &st->groups, st->k, &st->v);
     if (!rlar__size_mul((size_t)st->v.stride, sizeof(double), &edges))
         ws->overflow = true;
     st->s = rlar__carve(ws, st->n, edges);
     rlar__laplacian_carve(ws, &st->v, &st->l);
+    if (st->local)
+        rlar__local_carve(ws, &st->groups, &st->l, &st->near);
     rlar__wsolve_carve(ws, ctx, st->n, st->d, st->c, rlar__wsolve_prefers_dual(st->n, st->d),
                        &st->wsolver);
 }
@@ -127,7 +158,28 @@ static rlar_status initialise(rlar_ctx *ctx, state *st) {
     for (int64_t r = 0; r < st->d; r++)
         st->dtil[r] = 1.0;
     rlar__targets_one_hot(st->c, st->n, st->groups.label, st->t);
+    if (st->local_first)
+        return rlar__local_nearest(ctx, &st->groups, st->k, st->d, st->x, &st->near, &st->v);
     return rlar__graph_nearest(ctx, &st->groups, st->k, st->d, st->x, &st->v);
+}
+
+/* One task per SAMPLES_PER_TASK samples; for_each does the work of one of them. */
+typedef struct sweep {
+    state *st;
+    void (*for_each)(state *st, int64_t j);
+} sweep;
+
+static rlar_status sweep_task(void *arg, int64_t task) {
+    const sweep *s = arg;
+    const int64_t start = task * SAMPLES_PER_TASK;
+    for (int64_t j = start; j < start + SAMPLES_PER_TASK && j < s->st->n; j++)
+        s->for_each(s->st, j);
+    return RLAR_OK;
+}
+
+static rlar_status each_sample(rlar_ctx *ctx, state *st, void (*for_each)(state *st, int64_t j)) {
+    sweep s = {.st = st, .for_each = for_each};
+    return rlar__parallel(ctx, (st->n + SAMPLES_PER_TASK - 1) / SAMPLES_PER_TASK, sweep_task, &s);
 }
 
 /* Equal samples: their edge is the cheapest, hence chosen, but adds nothing to X L X^T [N4]. */
@@ -135,19 +187,21 @@ static bool same_sample(const state *st, int64_t j, int64_t m) {
     return rlar__distance2(st->d, st->x + j * st->d, st->x + m * st->d) == 0.0;
 }
 
-/* S = V / G with K inside [N1], as weights of (13); L = D - (S + S^T)/2. */
-static void update_s(state *st) {
-    for (int64_t j = 0; j < st->n; j++) {
-        const int64_t count = rlar__graph_count(&st->groups, st->k, j);
-        for (int64_t e = j * st->v.stride, end = e + count; e < end; e++) {
-            const double g = st->v.distance[e];
-            /* Equal samples differ by rounding at most once projected; the outputs are of size 1.
-             */
-            const bool same = g < 1e-6 && same_sample(st, j, st->v.neighbour[e]);
-            st->s[e] = same ? 0.0 : rlar__kernel_weight(st->kernel, g) / (double)st->k;
-        }
+/* S = V / G with K inside [N1], as weights of (13). */
+static void edge_weights(state *st, int64_t j) {
+    const int64_t count = rlar__graph_count(&st->groups, st->k, j);
+    for (int64_t e = j * st->v.stride, end = e + count; e < end; e++) {
+        const double g = st->v.distance[e];
+        /* Equal samples differ by rounding at most once projected; the outputs are of size 1. */
+        const bool same = g < 1e-6 && same_sample(st, j, st->v.neighbour[e]);
+        st->s[e] = same ? 0.0 : rlar__kernel_weight(st->kernel, g) / (double)st->k;
     }
-    rlar__laplacian_build(&st->groups, st->k, &st->v, st->s, &st->l);
+}
+
+/* S, and L = D - (S + S^T)/2. */
+static rlar_status update_s(rlar_ctx *ctx, state *st) {
+    RLAR_TRY(each_sample(ctx, st, edge_weights));
+    return rlar__laplacian_build_classes(ctx, &st->groups, st->k, &st->v, st->s, &st->l);
 }
 
 /* (17) and (15). */
@@ -172,45 +226,52 @@ static rlar_status update_t(rlar_ctx *ctx, state *st) {
     return rlar__retarget(ctx, st->c, st->n, st->y, st->groups.label, st->t);
 }
 
-/* G = ||W^T (x_j - x_m)|| and, from it, V by (18), (19). Y differs from W^T X by a shift only. */
+/* G = ||W^T (x_j - x_m)|| and, from it, V by (18), (19). Y differs from W^T X by a shift only. The
+ * local search takes no neighbour that is farther, so the objective falls as well [N19]. */
 static rlar_status update_g_v(rlar_ctx *ctx, state *st) {
+    if (st->local)
+        return rlar__local_renew(ctx, &st->groups, st->k, st->c, st->y, &st->near, &st->v);
     return rlar__graph_renew(ctx, &st->groups, st->k, st->c, st->y, &st->v);
+}
+
+static void residual_weight(state *st, int64_t i) {
+    const double norm = sqrt(rlar__distance2(st->c, st->y + i * st->c, st->t + i * st->c));
+    st->dhat[i] = rlar__kernel_weight(st->kernel, norm);
+    st->value[i] = norm;
+    st->smooth[i] = rlar__kernel_value(st->kernel, norm);
 }
 
 /* D-hat after T: the other order is not monotone [N6]. The regression and sparsity terms of (12)
  * come from the same norms. */
-static void update_dhat_dtil(state *st, rlar_info *info) {
+static rlar_status update_dhat_dtil(rlar_ctx *ctx, state *st, rlar_info *info) {
     double norms, smoothed;
-    for (int64_t i = 0; i < st->n; i++) {
-        st->value[i] = sqrt(rlar__distance2(st->c, st->y + i * st->c, st->t + i * st->c));
-        st->dhat[i] = rlar__kernel_weight(st->kernel, st->value[i]);
-    }
+    RLAR_TRY(each_sample(ctx, st, residual_weight));
     info->regression = rlar__sum(st->n, st->value);
-    for (int64_t i = 0; i < st->n; i++)
-        st->value[i] = rlar__kernel_value(st->kernel, st->value[i]);
-    info->smoothed = rlar__sum(st->n, st->value);
+    info->smoothed = rlar__sum(st->n, st->smooth);
     rlar__kernel_rows(st->row_kernel, st->d, st->c, st->w, st->dtil, &norms, &smoothed);
     info->sparsity = st->alpha * norms;
     info->smoothed += st->alpha * smoothed;
+    return RLAR_OK;
 }
 
 /* ---- Measuring (12) ---- */
 
-/* Sum over the edges of V, with the factor beta/(2K). */
-static double locality(state *st, bool smooth) {
-    for (int64_t j = 0; j < st->n; j++) {
-        const int64_t count = rlar__graph_count(&st->groups, st->k, j);
-        const double *g = st->v.distance + j * st->v.stride;
-        st->value[j] = 0.0;
-        for (int64_t e = 0; e < count; e++)
-            st->value[j] += smooth ? rlar__kernel_value(st->kernel, g[e]) : g[e];
+/* Sums over the edges of one sample. */
+static void edge_lengths(state *st, int64_t j) {
+    const int64_t count = rlar__graph_count(&st->groups, st->k, j);
+    const double *g = st->v.distance + j * st->v.stride;
+    st->value[j] = st->smooth[j] = 0.0;
+    for (int64_t e = 0; e < count; e++) {
+        st->value[j] += g[e];
+        st->smooth[j] += rlar__kernel_value(st->kernel, g[e]);
     }
-    return st->beta / (2.0 * (double)st->k) * rlar__sum(st->n, st->value);
 }
 
 static rlar_status measure(rlar_ctx *ctx, state *st, int64_t t, double start, rlar_info *info) {
-    info->locality = locality(st, false);
-    info->smoothed += locality(st, true);
+    const double factor = st->beta / (2.0 * (double)st->k);
+    RLAR_TRY(each_sample(ctx, st, edge_lengths));
+    info->locality = factor * rlar__sum(st->n, st->value);
+    info->smoothed += factor * rlar__sum(st->n, st->smooth);
     info->eps = st->kernel.eps;
     return rlar__iteration_end(ctx, t, st->iters, start, info);
 }
@@ -228,12 +289,12 @@ static rlar_status algorithm_1(rlar_ctx *ctx, void *arg, rlar_info *info) {
     RLAR_TRY(initialise(ctx, st));
     for (int64_t t = 1; t <= st->iters && !info->converged; t++) {
         const double before = info->smoothed;
-        update_s(st);
+        RLAR_TRY(update_s(ctx, st));
         RLAR_TRY(update_w_b(ctx, st, &info->ridged));
         RLAR_TRY(update_t(ctx, st));
         RLAR_TRY(update_g_v(ctx, st));
         set_smoothing(st, t);
-        update_dhat_dtil(st, info);
+        RLAR_TRY(update_dhat_dtil(ctx, st, info));
         RLAR_TRY(measure(ctx, st, t, start, info));
         info->converged = converged(st, t, before, info->smoothed);
     }
@@ -264,6 +325,12 @@ static rlar_status fit(rlar_ctx *ctx, const rlar_train *train, const rlar_params
     st.b = out->b;
     info->neighbours = st.k;
     info->clamped = rlar__graph_clamped(&st.groups, st.k);
+    if (st.local)
+        rlar__log(ctx, RLAR_OK,
+                  "neighbours by local search%s: the largest class has %lld samples; search=exact "
+                  "compares all pairs",
+                  st.local_first ? "" : " after an exact first graph",
+                  (long long)largest_class(&st.groups));
     RLAR_TRY(rlar__run_in_workspace(ctx, state_carve, algorithm_1, &st, info));
     return verdict(ctx, &st, info);
 }
@@ -280,10 +347,13 @@ static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_p
     }
     const double n = (double)st.n, d = (double)st.d, c = (double)st.c;
     const double edges = n * (double)st.v.stride;
+    const double first =
+        st.local_first ? rlar__local_flops(&st.groups, st.k, st.d, false) : 3.0 * d * pairs;
+    const double next =
+        st.local ? rlar__local_flops(&st.groups, st.k, st.c, true) : 3.0 * c * pairs;
     out->dual = st.wsolver.dual;
-    out->flops =
-        3.0 * d * pairs + (double)st.iters * (rlar__wsolve_flops(st.n, st.d, st.c, out->dual) +
-                                              2.0 * n * d * c + 3.0 * c * pairs + 6.0 * d * edges);
+    out->flops = first + (double)st.iters * (rlar__wsolve_flops(st.n, st.d, st.c, out->dual) +
+                                             2.0 * n * d * c + next + 6.0 * d * edges);
     return RLAR_OK;
 }
 
