@@ -9,16 +9,11 @@
  * Parallel over samples. */
 #include "graph/lists.h"
 
-#include <float.h>
-#include <math.h>
-#include <string.h>
-
 #include "linalg/linalg.h"
 
 enum {
     SAMPLES_PER_TASK = 32,
-    BLOCK = 64,      /* candidates at a time */
-    FILTER_FROM = 32 /* candidates: for fewer the products do not pay */
+    BLOCK = 64 /* candidates at a time */
 };
 
 /* How many a sample of class i can choose from. */
@@ -63,6 +58,18 @@ int64_t rlar__graph_clamped(const rlar_groups *groups, int64_t k) {
     return count;
 }
 
+int64_t rlar__class_of(const int64_t *start, int64_t c, int64_t t) {
+    int64_t low = 0, high = c;
+    while (high - low > 1) {
+        const int64_t middle = (low + high) / 2;
+        if (start[middle] <= t)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 void rlar__graph_carve(rlar_workspace *ws, const rlar_groups *groups, int64_t k, rlar_graph *out) {
     const int64_t stride = rlar__graph_stride(groups, k);
     size_t per_sample = 0;
@@ -73,6 +80,7 @@ void rlar__graph_carve(rlar_workspace *ws, const rlar_groups *groups, int64_t k,
     out->distance = rlar__carve(ws, groups->n, per_sample);
     out->neighbour = rlar__carve(ws, groups->n, per_sample / 2); /* int32_t */
     out->norm2 = rlar__carve(ws, groups->n, sizeof *out->norm2);
+    out->block = rlar__carve(ws, groups->c + 1, sizeof *out->block);
 }
 
 /* ---- One block of candidates ---- */
@@ -81,8 +89,7 @@ typedef struct search {
     const rlar_groups *groups;
     int64_t k, p;
     const double *z;
-    bool filter; /* sort out by products first; graph->norm2 has been made */
-    bool warm;   /* the graph holds lists of the same groups and k */
+    bool warm; /* the graph holds lists of the same groups and k */
     rlar_graph *graph;
 } search;
 
@@ -102,23 +109,9 @@ typedef struct block {
 _Static_assert((int)RLAR_PANEL_P <= (int)SAMPLES_PER_TASK,
                "panels of a block fit where the products go");
 
-/* The k-th distance cannot exceed the largest among k samples, whichever they are: those equal to
- * it stay welcome. An infinite one says nothing. */
-static void start_warm(const search *s, query *q) {
-    double largest = 0.0;
-    for (int64_t e = 0; e < q->list.count; e++) {
-        const double *other = s->z + q->list.index[e] * s->p;
-        const double d2 = rlar__distance2(s->p, s->z + q->j * s->p, other);
-        if (!(d2 <= largest))
-            largest = d2;
-    }
-    const double limit = nextafter(largest, INFINITY);
-    q->list.limit = limit < INFINITY ? limit : NAN;
-}
-
 static query query_open(const search *s, int64_t j) {
     const int64_t *first = s->groups->first + s->groups->label[j], n = s->groups->n;
-    query q = {.j = j, .list = rlar__list_open(s->groups, s->k, s->graph, j)};
+    query q = {.j = j, .list = rlar__list_of(s->groups, s->k, s->graph, j)};
     switch (s->groups->reach) {
     case RLAR_REACH_ALIENS:
         q.reach[1] = first[0], q.reach[2] = first[1], q.reach[3] = n;
@@ -129,47 +122,30 @@ static query query_open(const search *s, int64_t j) {
     default:
         q.reach[0] = first[0], q.reach[1] = j, q.reach[2] = j + 1, q.reach[3] = first[1];
     }
-    if (s->warm && q.list.count > 0)
-        start_warm(s, &q);
+    rlar__list_start(&q.list, s->warm, within_reach(s->groups, s->groups->label[j]), s->p, s->z, j);
     return q;
 }
 
-/* Offer the candidates from .. to-1 of the block, whose row of distances is given. They come in
- * ascending order, so that of equal ones the first stays. */
-static void offer(query *q, const block *b, int64_t from, int64_t to, const double *row) {
-    double limit = q->list.limit;
+/* Offer the candidates from .. to-1 of the block, whose row of distances is given. */
+static void offer(const query *q, const block *b, int64_t from, int64_t to, const double *row) {
+    double limit = rlar__list_limit(&q->list);
     for (int64_t m = from; m < to; m++)
-        if (!(row[m - b->from] >= limit)) {
-            rlar__list_insert(&q->list, row[m - b->from], (int32_t)m);
-            limit = q->list.limit;
+        if (!(row[m - b->from] > limit)) {
+            rlar__list_offer(&q->list, row[m - b->from], (int32_t)m);
+            limit = rlar__list_limit(&q->list);
         }
 }
 
 /* The same where the row has lower bounds of the distances only. */
-static void offer_bounded(const search *s, query *q, const block *b, int64_t from, int64_t to,
+static void offer_bounded(const search *s, const query *q, const block *b, int64_t from, int64_t to,
                           const double *row) {
-    double limit = q->list.limit;
-    for (int64_t m = from; m < to; m++) {
-        if (row[m - b->from] >= limit)
-            continue;
-        const double d2 = rlar__distance2(s->p, s->z + q->j * s->p, s->z + m * s->p);
-        if (!(d2 >= limit)) {
-            rlar__list_insert(&q->list, d2, (int32_t)m);
-            limit = q->list.limit;
+    double limit = rlar__list_limit(&q->list);
+    for (int64_t m = from; m < to; m++)
+        if (!(row[m - b->from] > limit)) {
+            const double d2 = rlar__distance2(s->p, s->z + q->j * s->p, s->z + m * s->p);
+            rlar__list_offer(&q->list, d2, (int32_t)m);
+            limit = rlar__list_limit(&q->list);
         }
-    }
-}
-
-/* Less than the squared distances from sample j, surely: the slack exceeds what rounding can do to
- * the expansion and to the distance itself, 2 (p + 3) and p + 2 units of the sum of squares. */
-static void lower_bounds(const search *s, int64_t j, const block *b, const double *products,
-                         double *row) {
-    const double slack = 8.0 * (double)(s->p + 8) * DBL_EPSILON;
-    const double *norm2 = s->graph->norm2 + b->from, own = s->graph->norm2[j];
-    for (int64_t e = 0; e < b->to - b->from; e++) {
-        const double squares = own + norm2[e];
-        row[e] = squares - 2.0 * products[e] - slack * squares;
-    }
 }
 
 static int64_t most(int64_t a, int64_t b) {
@@ -181,7 +157,7 @@ static int64_t least(int64_t a, int64_t b) {
 }
 
 /* Offer the block to sample number i of the task. */
-static void offer_block(const search *s, query *q, int64_t i, const block *b) {
+static void offer_block(const search *s, const query *q, int64_t i, const block *b) {
     const int64_t from = most(b->from, q->reach[0]), to = least(b->to, q->reach[3]);
     const int64_t end = least(to, q->reach[1]), begin = most(from, q->reach[2]);
     double row[BLOCK];
@@ -195,10 +171,8 @@ static void offer_block(const search *s, query *q, int64_t i, const block *b) {
         offer(q, b, begin, to, row);
         return;
     }
-    if (s->filter)
-        lower_bounds(s, q->j, b, b->numbers + i * BLOCK, row);
-    else
-        memset(row, 0, sizeof row);
+    rlar__lower_bounds2(s->p, b->to - b->from, s->graph->norm2[q->j], s->graph->norm2 + b->from,
+                        b->numbers + i * BLOCK, row);
     offer_bounded(s, q, b, from, end, row);
     offer_bounded(s, q, b, begin, to, row);
 }
@@ -209,7 +183,7 @@ static void prepare(const search *s, int64_t start, int64_t end, block *b) {
     const double *z = s->z + b->from * s->p;
     if (s->p < RLAR_PANEL_P)
         rlar__panels_pack(s->p, b->to - b->from, z, b->numbers);
-    else if (s->filter)
+    else
         rlar__tile_inner(b->to - b->from, end - start, s->p, z, s->p, s->z + start * s->p, s->p,
                          b->numbers, BLOCK);
 }
@@ -235,6 +209,8 @@ static rlar_status search_task(void *arg, int64_t task) {
     return RLAR_OK;
 }
 
+/* ---- All samples ---- */
+
 static rlar_status norms_task(void *arg, int64_t task) {
     const search *s = arg;
     const int64_t start = task * SAMPLES_PER_TASK;
@@ -243,18 +219,13 @@ static rlar_status norms_task(void *arg, int64_t task) {
     return RLAR_OK;
 }
 
-static int64_t most_within_reach(const rlar_groups *groups) {
-    int64_t count = 0;
-    for (int64_t i = 0; i < groups->c; i++)
-        count = most(count, within_reach(groups, i));
-    return count;
-}
-
 static rlar_status run(rlar_ctx *ctx, search *s) {
     const int64_t tasks = (s->groups->n + SAMPLES_PER_TASK - 1) / SAMPLES_PER_TASK;
-    s->filter = s->p >= RLAR_PANEL_P && most_within_reach(s->groups) >= FILTER_FROM;
-    if (s->filter)
+    if (s->p >= RLAR_PANEL_P) {
         RLAR_TRY(rlar__parallel(ctx, tasks, norms_task, s));
+        if (s->groups->reach == RLAR_REACH_MATES)
+            return rlar__tiles_nearest(ctx, s->groups, s->k, s->p, s->z, s->warm, s->graph);
+    }
     return rlar__parallel(ctx, tasks, search_task, s);
 }
 

@@ -26,7 +26,8 @@ typedef struct rlar_graph {
     int64_t stride;     /* room per sample: the largest count */
     int32_t *neighbour; /* stride x n */
     double *distance;   /* stride x n: G at the chosen pairs */
-    double *norm2;      /* n: room for the search */
+    double *norm2;      /* n, and */
+    int64_t *block;     /* c + 1: room for the search */
 } rlar_graph;
 
 /* The most neighbours any sample has. */
@@ -35,6 +36,8 @@ int64_t rlar__graph_stride(const rlar_groups *groups, int64_t k);
 int64_t rlar__graph_count(const rlar_groups *groups, int64_t k, int64_t j);
 /* The paper's rule for k: 7 when every class has more than 10 samples, else 3 [N13]. */
 int64_t rlar__graph_rule(const rlar_groups *groups);
+/* The class i with start[i] <= t < start[i+1], of c. */
+int64_t rlar__class_of(const int64_t *start, int64_t c, int64_t t);
 /* Classes with no more than k samples. */
 int64_t rlar__graph_clamped(const rlar_groups *groups, int64_t k);
 void rlar__graph_carve(rlar_workspace *ws, const rlar_groups *groups, int64_t k, rlar_graph *out);

@@ -15,19 +15,6 @@ void rlar__leaves_carve(rlar_workspace *ws, const rlar_groups *groups, rlar_leav
     out->key = rlar__carve(ws, groups->n, sizeof *out->key);
 }
 
-/* The class of leaf t: the last one that starts no later and is not empty. */
-static int64_t class_of_leaf(const rlar_groups *groups, const rlar_leaves *leaves, int64_t t) {
-    int64_t low = 0, high = groups->c;
-    while (high - low > 1) {
-        const int64_t middle = (low + high) / 2;
-        if (leaves->start[middle] <= t)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* Where part number `part` of `parts` equal ones of class i begins. */
 static int64_t part_begin(const rlar_groups *groups, int64_t i, int64_t part, int64_t parts) {
     const int64_t size = groups->first[i + 1] - groups->first[i];
@@ -36,7 +23,7 @@ static int64_t part_begin(const rlar_groups *groups, int64_t i, int64_t part, in
 
 void rlar__leaf_range(const rlar_groups *groups, const rlar_leaves *leaves, int64_t t,
                       int64_t *from, int64_t *to) {
-    const int64_t i = class_of_leaf(groups, leaves, t);
+    const int64_t i = rlar__class_of(leaves->start, groups->c, t);
     const int64_t part = t - leaves->start[i], parts = leaves->start[i + 1] - leaves->start[i];
     *from = part_begin(groups, i, part, parts);
     *to = part_begin(groups, i, part + 1, parts);
@@ -111,7 +98,8 @@ static void cut(const cutting *c, int64_t i, int64_t part) {
 /* The task of the first leaf of a part cuts it. */
 static rlar_status cut_task(void *arg, int64_t t) {
     const cutting *c = arg;
-    const int64_t i = class_of_leaf(c->groups, c->leaves, t), leaf = t - c->leaves->start[i];
+    const int64_t i = rlar__class_of(c->leaves->start, c->groups->c, t),
+                  leaf = t - c->leaves->start[i];
     const int64_t leaves = c->leaves->start[i + 1] - c->leaves->start[i];
     if (leaves > c->parts && leaf % (leaves / c->parts) == 0)
         cut(c, i, leaf / (leaves / c->parts));

@@ -7,28 +7,39 @@
  * the bits it has alone. */
 #include "graph/lists.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "linalg/linalg.h"
 
-enum { LANES = RLAR_PANEL_LANES, SHORT_LIST = 32 };
+enum { LANES = RLAR_PANEL_LANES, SHORT_LIST = 32, WARM_FROM = 4 };
 
-rlar_list rlar__list_open(const rlar_groups *groups, int64_t k, const rlar_graph *graph,
-                          int64_t j) {
+rlar_list rlar__list_of(const rlar_groups *groups, int64_t k, const rlar_graph *graph, int64_t j) {
     return (rlar_list){.distance = graph->distance + j * graph->stride,
                        .index = graph->neighbour + j * graph->stride,
-                       .count = rlar__graph_count(groups, k, j),
-                       .limit = NAN};
+                       .count = rlar__graph_count(groups, k, j)};
 }
 
-rlar_list rlar__list_reopen(const rlar_groups *groups, int64_t k, const rlar_graph *graph,
-                            int64_t j) {
-    rlar_list list = rlar__list_open(groups, k, graph, j);
-    list.filled = list.count;
-    if (list.count > 0)
-        list.limit = list.distance[list.count - 1];
-    return list;
+/* The k-th distance cannot exceed the largest among k samples, whichever they are. */
+static double bound(const rlar_list *list, int64_t p, const double *z, int64_t j) {
+    double largest = 0.0;
+    for (int64_t e = 0; e < list->count; e++) {
+        const double d2 = rlar__distance2(p, z + j * p, z + list->index[e] * p);
+        if (!(d2 <= largest))
+            largest = d2;
+    }
+    return largest <= INFINITY ? largest : INFINITY;
+}
+
+void rlar__list_start(const rlar_list *list, bool warm, int64_t candidates, int64_t p,
+                      const double *z, int64_t j) {
+    const bool bounded = warm && candidates > WARM_FROM * list->count;
+    const double limit = bounded ? bound(list, p, z, j) : INFINITY;
+    for (int64_t e = 0; e < list->count; e++) {
+        list->distance[e] = limit;
+        list->index[e] = INT32_MAX;
+    }
 }
 
 static bool behind(const rlar_list *list, int64_t e, double d2, int32_t m) {
@@ -48,8 +59,8 @@ static int64_t place_of(const rlar_list *list, int64_t end, double d2, int32_t m
     return low;
 }
 
-void rlar__list_insert(rlar_list *list, double d2, int32_t m) {
-    int64_t at = list->filled < list->count ? list->filled++ : list->count - 1;
+/* Put m in its place; number `at` and those behind it are free. */
+static void sink_in(const rlar_list *list, int64_t at, double d2, int32_t m) {
     if (at > SHORT_LIST) {
         const int64_t place = place_of(list, at, d2, m);
         const size_t moved = (size_t)(at - place);
@@ -63,20 +74,24 @@ void rlar__list_insert(rlar_list *list, double d2, int32_t m) {
     }
     list->distance[at] = d2;
     list->index[at] = m;
-    if (list->filled == list->count)
-        list->limit = list->distance[list->count - 1];
 }
 
-void rlar__list_refresh(rlar_list *list, int64_t p, const double *z, int64_t j) {
-    list->filled = 0;
+void rlar__list_offer(const rlar_list *list, double d2, int32_t m) {
+    const double distance = d2 <= INFINITY ? d2 : INFINITY;
+    if (behind(list, list->count - 1, distance, m))
+        sink_in(list, list->count - 1, distance, m);
+}
+
+void rlar__list_refresh(const rlar_list *list, int64_t p, const double *z, int64_t j) {
     for (int64_t e = 0; e < list->count; e++) {
-        const int32_t m = list->index[e]; /* read before its place is written: filled <= e */
-        rlar__list_insert(list, rlar__distance2(p, z + j * p, z + m * p), m);
+        const int32_t m = list->index[e]; /* read before its place is written */
+        const double d2 = rlar__distance2(p, z + j * p, z + m * p);
+        sink_in(list, e, d2 <= INFINITY ? d2 : INFINITY, m);
     }
 }
 
 void rlar__list_close(const rlar_list *list) {
-    for (int64_t e = 0; e < list->filled; e++)
+    for (int64_t e = 0; e < list->count; e++)
         list->distance[e] = sqrt(list->distance[e]);
 }
 
@@ -145,4 +160,15 @@ void rlar__panels_distances2(int64_t p, const double *q, const double *panels, i
     else
         for (int64_t i = from; i < to; i++)
             long_distances2(p, q, panels + i * LANES * p, out + i * LANES);
+}
+
+/* The slack exceeds what rounding can do to the expansion and to the distance itself, 2 (p + 3) and
+ * p + 2 units of the sum of squares. */
+void rlar__lower_bounds2(int64_t p, int64_t count, double own, const double *norm2,
+                         const double *products, double *row) {
+    const double slack = 8.0 * (double)(p + 8) * DBL_EPSILON;
+    for (int64_t e = 0; e < count; e++) {
+        const double squares = own + norm2[e];
+        row[e] = squares - 2.0 * products[e] - slack * squares;
+    }
 }

@@ -5,25 +5,29 @@
 
 #include "graph/knn.h"
 
-/* The nearest so far, by squared distance and then by index. */
+/* The nearest so far, by squared distance and then by index: always full, at first with nobody
+ * (index INT32_MAX) at the distance that the search starts from. */
 typedef struct rlar_list {
     double *distance;
     int32_t *index;
-    int64_t filled, count; /* how many there are, how many there shall be */
-    /* Whoever is not nearer is of no use: the last distance of a full list. NaN while everybody is
-     * welcome, so the test is !(d2 >= limit). */
-    double limit;
+    int64_t count;
 } rlar_list;
 
-/* The empty list of sample j over its row of the graph. */
-rlar_list rlar__list_open(const rlar_groups *groups, int64_t k, const rlar_graph *graph, int64_t j);
-/* The same row, taken as full: it holds count neighbours in order, with squared distances. */
-rlar_list rlar__list_reopen(const rlar_groups *groups, int64_t k, const rlar_graph *graph,
-                            int64_t j);
-/* Put m, which is not in the list and not beyond its limit, in its place; count > 0. */
-void rlar__list_insert(rlar_list *list, double d2, int32_t m);
-/* Make it the neighbour list of sample j of a new z (p x n): squared distances, in order. */
-void rlar__list_refresh(rlar_list *list, int64_t p, const double *z, int64_t j);
+/* The row of sample j. */
+rlar_list rlar__list_of(const rlar_groups *groups, int64_t k, const rlar_graph *graph, int64_t j);
+/* Start the search for the neighbours of sample j of z (p x n). warm: the list holds neighbours of
+ * an earlier z, and the farthest of them bounds what is looked for, if the candidates are many. */
+void rlar__list_start(const rlar_list *list, bool warm, int64_t candidates, int64_t p,
+                      const double *z, int64_t j);
+/* Whoever is farther than this is of no use. */
+static inline double rlar__list_limit(const rlar_list *list) {
+    return list->distance[list->count - 1];
+}
+/* Take m, which is not in the list, in place of the last if it is nearer, or as near with a lower
+ * index. A distance that is not a number counts as infinite. */
+void rlar__list_offer(const rlar_list *list, double d2, int32_t m);
+/* Distances to a new z, and the order that they give. */
+void rlar__list_refresh(const rlar_list *list, int64_t p, const double *z, int64_t j);
 /* Squared distances to distances. */
 void rlar__list_close(const rlar_list *list);
 
@@ -37,5 +41,15 @@ void rlar__panels_pack(int64_t p, int64_t count, const double *z, double *panels
 /* out[e] = ||q - z_e||^2 for the candidates of the panels from .. to-1. */
 void rlar__panels_distances2(int64_t p, const double *q, const double *panels, int64_t from,
                              int64_t to, double *out);
+
+/* row[e] < ||z_j - z_e||^2 for `count` candidates, surely, from |z_j|^2, their |z_e|^2 and the
+ * inner products with z_j. */
+void rlar__lower_bounds2(int64_t p, int64_t count, double own, const double *norm2,
+                         const double *products, double *row);
+
+/* rlar__graph_nearest or, warm, rlar__graph_renew within classes for samples of many numbers;
+ * graph->norm2 has been made (tiles.c). */
+rlar_status rlar__tiles_nearest(rlar_ctx *ctx, const rlar_groups *groups, int64_t k, int64_t p,
+                                const double *z, bool warm, rlar_graph *graph);
 
 #endif

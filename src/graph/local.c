@@ -49,23 +49,22 @@ typedef struct job {
     rlar_graph *graph;
 } job;
 
-static rlar_list full_list(const job *b, int64_t j) {
-    return rlar__list_reopen(b->groups, b->k, b->graph, j);
+static rlar_list list_of(const job *b, int64_t j) {
+    return rlar__list_of(b->groups, b->k, b->graph, j);
 }
 
 static double distance2(const job *b, int64_t j, int64_t m) {
     return rlar__distance2(b->p, b->z + j * b->p, b->z + m * b->p);
 }
 
-/* Take m when it is nearer than the last, or as near with a lower index, and new. */
-static void offer(rlar_list *list, double d2, int32_t m) {
-    const int64_t last = list->count - 1;
-    if (d2 > list->limit || (d2 == list->limit && m >= list->index[last]))
+/* Offer m, unless it is too far or there already. */
+static void offer(const rlar_list *list, double d2, int32_t m) {
+    if (d2 > rlar__list_limit(list))
         return;
-    for (int64_t e = 0; e <= last; e++)
+    for (int64_t e = 0; e < list->count; e++)
         if (list->index[e] == m)
             return;
-    rlar__list_insert(list, d2, m);
+    rlar__list_offer(list, d2, m);
 }
 
 /* ---- Leaves ---- */
@@ -77,7 +76,7 @@ static rlar_status leaf_task(void *arg, int64_t t) {
     const int32_t *member = b->local->leaves.order + from;
     rlar_list list[RLAR_LEAF];
     for (int64_t e = 0; e < to - from; e++) {
-        list[e] = full_list(b, member[e]);
+        list[e] = list_of(b, member[e]);
         for (int64_t f = 0; f < e && list[e].count > 0; f++) {
             const double d2 = distance2(b, member[e], member[f]);
             offer(&list[e], d2, member[f]);
@@ -109,7 +108,7 @@ static bool meet(seen *s, int32_t m) {
     return false;
 }
 
-static void offer_joined(const job *b, int64_t j, int64_t via, seen *s, rlar_list *list) {
+static void offer_joined(const job *b, int64_t j, int64_t via, seen *s, const rlar_list *list) {
     const rlar_laplacian *l = b->local->l;
     const int64_t from = l->start[via], to = l->start[via + 1];
     for (int64_t e = from; e < to && e < from + JOINED; e++)
@@ -120,7 +119,7 @@ static void offer_joined(const job *b, int64_t j, int64_t via, seen *s, rlar_lis
 static void look_around(const job *b, int64_t j) {
     const rlar_laplacian *l = b->local->l;
     const int64_t from = l->start[j], to = l->start[j + 1];
-    rlar_list list = full_list(b, j);
+    const rlar_list list = list_of(b, j);
     if (list.count ==
         b->groups->first[b->groups->label[j] + 1] - b->groups->first[b->groups->label[j]] - 1)
         return;
@@ -155,7 +154,7 @@ static rlar_status begin_task(void *arg, int64_t task) {
     const int64_t start = task * SAMPLES_PER_TASK;
     for (int64_t j = start; j < start + SAMPLES_PER_TASK && j < b->groups->n; j++) {
         const int64_t *first = b->groups->first + b->groups->label[j], size = first[1] - first[0];
-        rlar_list list = full_list(b, j);
+        const rlar_list list = list_of(b, j);
         for (int64_t e = 0; e < list.count; e++)
             list.index[e] = (int32_t)(first[0] + (j - first[0] + 1 + e) % size);
     }
@@ -166,7 +165,7 @@ static rlar_status refresh_task(void *arg, int64_t task) {
     const job *b = arg;
     const int64_t start = task * SAMPLES_PER_TASK;
     for (int64_t j = start; j < start + SAMPLES_PER_TASK && j < b->groups->n; j++) {
-        rlar_list list = rlar__list_open(b->groups, b->k, b->graph, j);
+        const rlar_list list = list_of(b, j);
         rlar__list_refresh(&list, b->p, b->z, j);
     }
     return RLAR_OK;
@@ -176,7 +175,7 @@ static rlar_status close_task(void *arg, int64_t task) {
     const job *b = arg;
     const int64_t start = task * SAMPLES_PER_TASK;
     for (int64_t j = start; j < start + SAMPLES_PER_TASK && j < b->groups->n; j++) {
-        const rlar_list list = full_list(b, j);
+        const rlar_list list = list_of(b, j);
         rlar__list_close(&list);
     }
     return RLAR_OK;
