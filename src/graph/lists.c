@@ -7,7 +7,6 @@
  * the bits it has alone. */
 #include "graph/lists.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -162,13 +161,10 @@ void rlar__panels_distances2(int64_t p, const double *q, const double *panels, i
             long_distances2(p, q, panels + i * LANES * p, out + i * LANES);
 }
 
-/* The slack exceeds what rounding can do to the expansion and to the distance itself, 2 (p + 3) and
- * p + 2 units of the sum of squares. */
 void rlar__lower_bounds2(int64_t p, int64_t count, double own, const double *norm2,
                          const double *products, double *row) {
-    const double slack = 8.0 * (double)(p + 8) * DBL_EPSILON;
     for (int64_t e = 0; e < count; e++) {
         const double squares = own + norm2[e];
-        row[e] = squares - 2.0 * products[e] - slack * squares;
+        row[e] = squares - 2.0 * products[e] - rlar__expansion_slack(p, squares);
     }
 }

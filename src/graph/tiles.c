@@ -110,15 +110,15 @@ rlar_status rlar__tiles_nearest(rlar_ctx *ctx, const rlar_groups *groups, int64_
                                 const double *z, bool warm, rlar_graph *graph) {
     tiling t = {.groups = groups, .k = k, .p = p, .z = z, .warm = warm, .graph = graph};
     const int64_t tasks = (groups->n + SIDE - 1) / SIDE;
-    int64_t *block = graph->block, turns = 0;
-    block[0] = 0;
+    int64_t *start = graph->block, turns = 0;
+    start[0] = 0;
     for (int64_t i = 0; i < groups->c; i++) {
         const int64_t blocks = (groups->first[i + 1] - groups->first[i] + SIDE - 1) / SIDE;
-        block[i + 1] = block[i] + blocks;
+        start[i + 1] = start[i] + blocks;
         turns = blocks > turns ? blocks : turns;
     }
     RLAR_TRY(rlar__parallel(ctx, tasks, start_task, &t));
     for (t.turn = 0; t.turn < turns; t.turn++)
-        RLAR_TRY(rlar__parallel(ctx, block[groups->c], meet_task, &t));
+        RLAR_TRY(rlar__parallel(ctx, start[groups->c], meet_task, &t));
     return rlar__parallel(ctx, tasks, close_task, &t);
 }

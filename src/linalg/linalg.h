@@ -10,6 +10,8 @@
 #ifndef RLAR_LINALG_H
 #define RLAR_LINALG_H
 
+#include <float.h>
+
 #include "core/core.h"
 
 enum {
@@ -152,7 +154,12 @@ double rlar__norm(int64_t n, const double *x);
 double rlar__distance2(int64_t n, const double *x, const double *y);
 /* By how much x'x - 2 x'y + y'y, in rounded arithmetic of any order, may exceed rlar__distance2:
  * the slack of x'x plus that of y'y is more than enough. For ruling out what is surely too far. */
-double rlar__expansion_slack(int64_t n, double square);
+static inline double rlar__expansion_slack(int64_t n, double square) {
+    /* The expansion is off by at most 2 (n + 3) units of the sum of the squares (a unit is half of
+     * DBL_EPSILON), the distance by n + 2 units of itself, which is at most twice that sum; this is
+     * more than three times as much. The second term covers products that underflow. */
+    return 8.0 * (double)(n + 8) * (DBL_EPSILON * square + DBL_MIN);
+}
 /* Norm of a row of a matrix with leading dimension ld: of every ld-th number. */
 double rlar__row_norm(int64_t p, const double *row, int64_t ld);
 /* Sum in a fixed binary tree over blocks of RLAR_SUM_BLOCK. */

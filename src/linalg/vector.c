@@ -3,7 +3,6 @@
  * -ffast-math, which we do not use). */
 #include "linalg/linalg.h"
 
-#include <float.h>
 #include <math.h>
 
 enum { LANES = 8 };
@@ -46,13 +45,6 @@ double rlar__distance2(int64_t n, const double *x, const double *y) {
             s[k] += t * t;
         }
     return add_lanes(s) + short_distance2(n - i, x + i, y + i);
-}
-
-/* The expansion is off by at most 2 (n + 3) units of the sum of the squares (a unit is half of
- * DBL_EPSILON), the distance by n + 2 units of itself, which is at most twice that sum; this is
- * more than three times as much. The second term covers products that underflow. */
-double rlar__expansion_slack(int64_t n, double square) {
-    return 8.0 * (double)(n + 8) * (DBL_EPSILON * square + DBL_MIN);
 }
 
 /* For values whose squares leave the range of double: divide by the largest first. */
