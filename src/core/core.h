@@ -161,11 +161,14 @@ uint64_t rlar__rng_next(rlar_rng *rng);
 /* Uniform on 0..bound-1 by rejection, no modulo bias; bound > 0. */
 uint64_t rlar__rng_below(rlar_rng *rng, uint64_t bound);
 
-/* ---- Numbers as text (number.c): the only number reader and writer; no locale ---- */
+/* ---- Numbers as text (number.c, format.c): the only reader and writer; no locale ---- */
 
 /* Read one decimal number that fills text[0..length) (blanks around it allowed; inf and nan are not
  * numbers here). Correctly rounded. False: not a number, or larger than the largest double. */
 bool rlar__parse_double(const char *text, size_t length, double *out);
+/* The number that text[0..end) begins with, without blanks before it; returns where it ends. NULL:
+ * there is none, or it is larger than the largest double. */
+const char *rlar__read_double(const char *text, const char *end, double *out);
 /* The same grammar, whatever the size: true for "1e999", which rlar__parse_double refuses. */
 bool rlar__is_number(const char *text, size_t length);
 bool rlar__parse_int64(const char *text, size_t length, int64_t *out);

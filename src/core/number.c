@@ -1,4 +1,4 @@
-/* number.c - decimal text to double and back, without locale.
+/* number.c - decimal text to double, without locale.
  *
  * Reading is correctly rounded (to nearest, ties to even) in three steps, each exact or with a
  * proven bound:
@@ -6,14 +6,15 @@
  *   2. the first 19 digits times a 128-bit power of ten, all truncated: the true value lies in
  *      [f, f + error) 2^x; done when both ends round to the same double;
  *   3. else the value lies next to the middle of two doubles: compare it with that middle in big
- * integers. Grammar: blanks, sign, digits with at most one point, optional exponent, blanks. No
- * hexadecimal, inf, nan or thousands separators. */
+ *      integers.
+ * Digits are taken eight at a time, by arithmetic on a word of eight bytes: in data most numbers
+ * have so many digits as their file has, but a number of pixels has one, two or three at random,
+ * and a loop over them would mispredict its end. Grammar: blanks, sign, digits with at most one
+ * point, optional exponent, blanks. No hexadecimal, inf, nan or thousands separators. */
 #include "core/core.h"
 
 #include <float.h>
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 __extension__ typedef unsigned __int128 u128;
@@ -28,12 +29,12 @@ enum {
  * it. */
 static const int64_t EXPONENT_CAP = INT64_C(100000000000000000);
 
-/* Text taken apart: the significant digits (a point may stand among them) times 10^exponent. */
+/* Text taken apart: the digits (a point may stand among them) times 10^exponent. */
 typedef struct decimal {
-    const char *first, *end; /* first non-zero digit, end of the digits */
-    int64_t digits;          /* between them; 0: the value is zero */
+    const char *first, *end; /* of the digits */
+    int64_t digits;          /* significant ones, from the first non-zero one; 0: the value is 0 */
     int64_t exponent;        /* of the last digit */
-    uint64_t word;           /* the first 19 digits */
+    uint64_t word;           /* the first 19 significant digits */
     bool negative;
 } decimal;
 
@@ -56,58 +57,107 @@ static void trim(const char **text, size_t *length) {
 
 /* ---- Scanning ---- */
 
-/* The exponent p..end after the letter e. */
-static bool scan_exponent(const char *p, const char *end, int64_t *out) {
+static uint64_t load_eight(const char *p) {
+    uint64_t word;
+    memcpy(&word, p, sizeof word);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    word = __builtin_bswap64(word);
+#endif
+    return word;
+}
+
+/* Eight digits, one per byte, the first in the lowest byte: pairs, then fours, then all. */
+static uint64_t eight_digits(uint64_t v) {
+    const uint64_t mask = UINT64_C(0x000000ff000000ff);
+    v = v * 10 + (v >> 8);
+    return (((v & mask) * UINT64_C(0x000f424000000064)) +
+            ((v >> 16 & mask) * UINT64_C(0x0000271000000001))) >>
+           32;
+}
+
+/* Take the digits at p; *word and *digits go on from what they hold. Beyond 19 digits the word is
+ * not valid, and says nothing. */
+static const char *take_digits(const char *p, const char *end, uint64_t *word, int64_t *digits) {
+    static const uint64_t tens[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
+    while (end - p >= 8) {
+        const uint64_t v = load_eight(p) ^ UINT64_C(0x3030303030303030);
+        /* The top bit of the first byte that is no digit is set; later bytes may be spoilt. */
+        const uint64_t other =
+            ((v + UINT64_C(0x7676767676767676)) | v) & UINT64_C(0x8080808080808080);
+        const int count = other == 0 ? 8 : __builtin_ctzll(other) >> 3;
+        if (count == 0)
+            return p;
+        *word = *word * tens[count] + eight_digits(v << (64 - 8 * count));
+        if (*digits > 0)
+            *digits += count;
+        else if (v != 0) /* without leading zeros */
+            *digits = count - (__builtin_ctzll(v) >> 3);
+        p += count;
+        if (count < 8)
+            return p;
+    }
+    for (; p < end && is_digit(*p); p++) {
+        *word = *word * 10 + (uint64_t)(*p - '0');
+        *digits += *digits > 0 || *p != '0';
+    }
+    return p;
+}
+
+/* The exponent after the letter e at p - 1; NULL when there is no digit. */
+static const char *scan_exponent(const char *p, const char *end, int64_t *out) {
     bool negative = false;
     int64_t value = 0;
     if (p < end && (*p == '+' || *p == '-'))
         negative = *p++ == '-';
-    if (p == end)
-        return false;
-    for (; p < end; p++) {
-        if (!is_digit(*p))
-            return false;
+    if (p == end || !is_digit(*p))
+        return NULL;
+    for (; p < end && is_digit(*p); p++)
         if (value < EXPONENT_CAP)
             value = value * 10 + (*p - '0');
-    }
     *out = negative ? -value : value;
-    return true;
+    return p;
 }
 
-static bool scan_decimal(const char *text, size_t length, decimal *out) {
-    trim(&text, &length);
-    const char *p = text, *end = text + length;
-    decimal r = {0};
-    bool point = false, any = false;
-    int64_t after_point = 0, exponent = 0;
+/* The first 19 of more significant digits. */
+static uint64_t first_word(const decimal *number) {
+    uint64_t word = 0;
+    int taken = 0;
+    for (const char *p = number->first; taken < WORD_DIGITS; p++)
+        if (*p != '.' && (taken > 0 || *p != '0')) {
+            word = word * 10 + (uint64_t)(*p - '0');
+            taken++;
+        }
+    return word;
+}
+
+/* The longest number that text[0..end) begins with; returns where it ends, NULL: there is none. */
+static inline const char *scan_decimal(const char *p, const char *end, decimal *out) {
+    decimal r = {.negative = false};
     if (p < end && (*p == '+' || *p == '-'))
         r.negative = *p++ == '-';
-    for (; p < end; p++) {
-        const unsigned digit = (unsigned)(unsigned char)*p - '0';
-        if (digit > 9) {
-            if (*p != '.' || point)
-                break;
-            point = true;
-            continue;
-        }
-        any = true;
-        after_point += point;
-        if (r.digits == 0) {
-            if (digit == 0)
-                continue;
-            r.first = p;
-        }
-        if (r.digits++ < WORD_DIGITS)
-            r.word = r.word * 10 + digit;
+    r.first = p;
+    p = take_digits(p, end, &r.word, &r.digits);
+    int64_t count = p - r.first;
+    if (p < end && *p == '.') {
+        const char *point = p++;
+        p = take_digits(p, end, &r.word, &r.digits);
+        r.exponent = point + 1 - p;
+        count += p - point - 1;
     }
     r.end = p;
-    if (!any)
-        return false;
-    if (p < end && ((*p != 'e' && *p != 'E') || !scan_exponent(p + 1, end, &exponent)))
-        return false;
-    r.exponent = exponent - after_point;
+    if (count == 0)
+        return NULL;
+    if (p < end && (*p == 'e' || *p == 'E')) {
+        int64_t exponent = 0;
+        const char *after = scan_exponent(p + 1, end, &exponent);
+        if (after)
+            p = after;
+        r.exponent += exponent;
+    }
+    if (r.digits > WORD_DIGITS)
+        r.word = first_word(&r);
     *out = r;
-    return true;
+    return p;
 }
 
 /* ---- Step 2: 128-bit powers of ten ---- */
@@ -117,58 +167,90 @@ typedef struct extended {
     int x;  /* the value is f 2^x, truncated */
 } extended;
 
-/* 5^(2^k) and 5^-(2^k), truncated to 128 bits: { high, low, x }. */
+enum { FINE = 32, COARSE = 64 };
+
+/* 10^e truncated to 128 bits, { high, low }: for e = -32..31, and for the multiples of 64. */
 static const struct power {
     uint64_t high, low;
-    int x;
-} powers[2][9] = {{{0xa000000000000000u, 0x0000000000000000u, -125},
-                   {0xc800000000000000u, 0x0000000000000000u, -123},
-                   {0x9c40000000000000u, 0x0000000000000000u, -118},
-                   {0xbebc200000000000u, 0x0000000000000000u, -109},
-                   {0x8e1bc9bf04000000u, 0x0000000000000000u, -90},
-                   {0x9dc5ada82b70b59du, 0xf020000000000000u, -53},
-                   {0xc2781f49ffcfa6d5u, 0x3cbf6b71c76b25fbu, 21},
-                   {0x93ba47c980e98cdfu, 0xc66f336c36b10137u, 170},
-                   {0xaa7eebfb9df9de8du, 0xddbb901b98feeab7u, 467}},
-                  {{0xccccccccccccccccu, 0xccccccccccccccccu, -130},
-                   {0xa3d70a3d70a3d70au, 0x3d70a3d70a3d70a3u, -132},
-                   {0xd1b71758e219652bu, 0xd3c36113404ea4a8u, -137},
-                   {0xabcc77118461cefcu, 0xfdc20d2b36ba7c3du, -146},
-                   {0xe69594bec44de15bu, 0x4c2ebe687989a9b3u, -165},
-                   {0xcfb11ead453994bau, 0x67de18eda5814af2u, -202},
-                   {0xa87fea27a539e9a5u, 0x3f2398d747b36224u, -276},
-                   {0xddd0467c64bce4a0u, 0xac7cb3f6d05ddbdeu, -425},
-                   {0xc0314325637a1939u, 0xfa911155fefb5308u, -722}}};
+} fine[] = {{0xcfb11ead453994bau, 0x67de18eda5814af2u}, {0x81ceb32c4b43fcf4u, 0x80eacf948770ced7u},
+            {0xa2425ff75e14fc31u, 0xa1258379a94d028du}, {0xcad2f7f5359a3b3eu, 0x096ee45813a04330u},
+            {0xfd87b5f28300ca0du, 0x8bca9d6e188853fcu}, {0x9e74d1b791e07e48u, 0x775ea264cf55347du},
+            {0xc612062576589ddau, 0x95364afe032a819du}, {0xf79687aed3eec551u, 0x3a83ddbd83f52204u},
+            {0x9abe14cd44753b52u, 0xc4926a9672793542u}, {0xc16d9a0095928a27u, 0x75b7053c0f178293u},
+            {0xf1c90080baf72cb1u, 0x5324c68b12dd6338u}, {0x971da05074da7beeu, 0xd3f6fc16ebca5e03u},
+            {0xbce5086492111aeau, 0x88f4bb1ca6bcf584u}, {0xec1e4a7db69561a5u, 0x2b31e9e3d06c32e5u},
+            {0x9392ee8e921d5d07u, 0x3aff322e62439fcfu}, {0xb877aa3236a4b449u, 0x09befeb9fad487c2u},
+            {0xe69594bec44de15bu, 0x4c2ebe687989a9b3u}, {0x901d7cf73ab0acd9u, 0x0f9d37014bf60a10u},
+            {0xb424dc35095cd80fu, 0x538484c19ef38c94u}, {0xe12e13424bb40e13u, 0x2865a5f206b06fb9u},
+            {0x8cbccc096f5088cbu, 0xf93f87b7442e45d3u}, {0xafebff0bcb24aafeu, 0xf78f69a51539d748u},
+            {0xdbe6fecebdedd5beu, 0xb573440e5a884d1bu}, {0x89705f4136b4a597u, 0x31680a88f8953030u},
+            {0xabcc77118461cefcu, 0xfdc20d2b36ba7c3du}, {0xd6bf94d5e57a42bcu, 0x3d32907604691b4cu},
+            {0x8637bd05af6c69b5u, 0xa63f9a49c2c1b10fu}, {0xa7c5ac471b478423u, 0x0fcf80dc33721d53u},
+            {0xd1b71758e219652bu, 0xd3c36113404ea4a8u}, {0x83126e978d4fdf3bu, 0x645a1cac083126e9u},
+            {0xa3d70a3d70a3d70au, 0x3d70a3d70a3d70a3u}, {0xccccccccccccccccu, 0xccccccccccccccccu},
+            {0x8000000000000000u, 0x0000000000000000u}, {0xa000000000000000u, 0x0000000000000000u},
+            {0xc800000000000000u, 0x0000000000000000u}, {0xfa00000000000000u, 0x0000000000000000u},
+            {0x9c40000000000000u, 0x0000000000000000u}, {0xc350000000000000u, 0x0000000000000000u},
+            {0xf424000000000000u, 0x0000000000000000u}, {0x9896800000000000u, 0x0000000000000000u},
+            {0xbebc200000000000u, 0x0000000000000000u}, {0xee6b280000000000u, 0x0000000000000000u},
+            {0x9502f90000000000u, 0x0000000000000000u}, {0xba43b74000000000u, 0x0000000000000000u},
+            {0xe8d4a51000000000u, 0x0000000000000000u}, {0x9184e72a00000000u, 0x0000000000000000u},
+            {0xb5e620f480000000u, 0x0000000000000000u}, {0xe35fa931a0000000u, 0x0000000000000000u},
+            {0x8e1bc9bf04000000u, 0x0000000000000000u}, {0xb1a2bc2ec5000000u, 0x0000000000000000u},
+            {0xde0b6b3a76400000u, 0x0000000000000000u}, {0x8ac7230489e80000u, 0x0000000000000000u},
+            {0xad78ebc5ac620000u, 0x0000000000000000u}, {0xd8d726b7177a8000u, 0x0000000000000000u},
+            {0x878678326eac9000u, 0x0000000000000000u}, {0xa968163f0a57b400u, 0x0000000000000000u},
+            {0xd3c21bcecceda100u, 0x0000000000000000u}, {0x84595161401484a0u, 0x0000000000000000u},
+            {0xa56fa5b99019a5c8u, 0x0000000000000000u}, {0xcecb8f27f4200f3au, 0x0000000000000000u},
+            {0x813f3978f8940984u, 0x4000000000000000u}, {0xa18f07d736b90be5u, 0x5000000000000000u},
+            {0xc9f2c9cd04674edeu, 0xa400000000000000u}, {0xfc6f7c4045812296u, 0x4d00000000000000u}},
+  coarse[] = {
+      {0xfd00b897478238d0u, 0x8920b098955522b4u}, {0xc0314325637a1939u, 0xfa911155fefb5308u},
+      {0x91ff83775423cc06u, 0x7b6306a34627ddcfu}, {0xddd0467c64bce4a0u, 0xac7cb3f6d05ddbdeu},
+      {0xa87fea27a539e9a5u, 0x3f2398d747b36224u}, {0x8000000000000000u, 0x0000000000000000u},
+      {0xc2781f49ffcfa6d5u, 0x3cbf6b71c76b25fbu}, {0x93ba47c980e98cdfu, 0xc66f336c36b10137u},
+      {0xe070f78d3927556au, 0x85bbe253f47b1417u}, {0xaa7eebfb9df9de8du, 0xddbb901b98feeab7u},
+      {0x81842f29f2cce375u, 0xe6a1158300d46640u}};
 
-/* The high half of the 256-bit product, with the top bit set again. */
+/* 2^(x + 127) <= 10^e; 217706 / 2^16 is close enough to log2(10) for |e| < 400. */
+static int power_exponent(int e) {
+    return (int)((int64_t)e * 217706 >> 16) - 127;
+}
+
+/* With the top bit set again, which a product of two such numbers may have lost. */
+static extended normal(u128 f, int x) {
+    const bool lost = f >> 127 == 0;
+    return (extended){f << lost, x - lost};
+}
+
+/* The high half of the 256-bit product. */
 static extended multiply(extended a, extended b) {
     const uint64_t a1 = (uint64_t)(a.f >> 64), a0 = (uint64_t)a.f;
     const uint64_t b1 = (uint64_t)(b.f >> 64), b0 = (uint64_t)b.f;
     const u128 p10 = (u128)a1 * b0, p01 = (u128)a0 * b1, p00 = (u128)a0 * b0;
     const u128 middle = (u128)(uint64_t)p10 + (uint64_t)p01 + (p00 >> 64);
-    extended r = {(u128)a1 * b1 + (p10 >> 64) + (p01 >> 64) + (middle >> 64), a.x + b.x + 128};
-    if (r.f >> 127 == 0) {
-        r.f <<= 1;
-        r.x--;
-    }
-    return r;
+    return normal((u128)a1 * b1 + (p10 >> 64) + (p01 >> 64) + (middle >> 64), a.x + b.x + 128);
 }
 
-/* word 10^e for |e| < 512. A product of factors with errors below p and q units in the last place
- * has an error below 2 (p + q + 2), so after the (at most ten) products here it is below 2^13. */
+/* 10^e for |e| < 350. A product of factors with errors below p and q units in the last place has an
+ * error below 2 (p + q + 2): here below 8. */
+static extended power_of_ten(int e) {
+    const int step = (e + FINE) >> 6, rest = e - COARSE * step;
+    const struct power *p = &fine[rest + FINE];
+    const extended r = {(u128)p->high << 64 | p->low, power_exponent(rest)};
+    if (step == 0)
+        return r;
+    p = &coarse[step + 5];
+    return multiply((extended){(u128)p->high << 64 | p->low, power_exponent(COARSE * step)}, r);
+}
+
+/* word 10^e; the error is below 2 (8 + 2) < 2^5. */
 static extended word_times_power(uint64_t word, int e) {
+    const extended p = power_of_ten(e);
     const int zeros = __builtin_clzll(word);
-    extended r = {(u128)word << (64 + zeros), -(64 + zeros)};
-    const struct power *table = powers[e < 0];
-    extended factor = {(u128)1 << 127, -127};
-    for (int k = 0, left = e < 0 ? -e : e; left != 0; k++, left >>= 1)
-        if (left & 1) {
-            const extended step = {(u128)table[k].high << 64 | table[k].low, table[k].x};
-            factor = multiply(factor, step);
-        }
-    r = multiply(r, factor);
-    r.x += e;
-    return r;
+    const uint64_t top = word << zeros;
+    const u128 low = (u128)top * (uint64_t)p.f;
+    return normal((u128)top * (uint64_t)(p.f >> 64) + (low >> 64), p.x + 64 - zeros);
 }
 
 /* ---- Step 3: big integers ---- */
@@ -215,7 +297,7 @@ static void big_digits(const decimal *number, big *out, int64_t *exponent) {
     bool rest = false;
     *exponent = number->exponent + number->digits;
     for (const char *p = number->first; p < number->end; p++) {
-        if (*p == '.')
+        if (*p == '.' || (taken == 0 && *p == '0'))
             continue;
         if (taken < BIG_DIGITS) {
             big_multiply_add(out, 10, (uint32_t)(*p - '0'));
@@ -251,10 +333,13 @@ static int compare_with_middle(const decimal *number, uint64_t mantissa, int x) 
 /* ---- Rounding ---- */
 
 /* Round the number, known to lie in [v.f, v.f + error) 2^v.x, to 53 bits, or fewer below the normal
- * range. */
+ * range. The bits of a double count on through the powers of two, so a carry needs no care. */
 static double round_number(const decimal *number, extended v, u128 error) {
     const int top = v.x + 127; /* 2^top <= value */
-    const int cut = top >= DBL_MIN_EXP - 1 ? 128 - 53 : 128 - 53 + (DBL_MIN_EXP - 1 - top);
+    const bool normal_range = top >= DBL_MIN_EXP - 1;
+    const int cut = normal_range ? 128 - 53 : 128 - 53 + (DBL_MIN_EXP - 1 - top);
+    if (top >= DBL_MAX_EXP)
+        return HUGE_VAL;
     if (cut > 128)
         return 0; /* below half of the smallest double */
     const uint64_t kept = cut == 128 ? 0 : (uint64_t)(v.f >> cut);
@@ -265,41 +350,69 @@ static double round_number(const decimal *number, extended v, u128 error) {
         const int sign = compare_with_middle(number, kept, v.x + cut);
         up = sign > 0 || (sign == 0 && (kept & 1) != 0);
     }
-    return ldexp((double)(kept + up), v.x + cut);
+    /* The leading one of a normal number adds 1 to the exponent that stands above it. */
+    const uint64_t exponent = normal_range ? (uint64_t)(top - (DBL_MIN_EXP - 1)) : 0;
+    const uint64_t bits = (exponent << 52) + kept + up;
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
 }
 
-static double decimal_value(const decimal *number) {
-    static const double tens[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                  1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                  1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+/* Steps 2 and 3. */
+static double rounded_value(const decimal *number) {
     const int64_t magnitude = number->exponent + number->digits; /* value < 10^magnitude */
     if (number->digits == 0 || magnitude < -323)
         return 0;
     if (magnitude > 309)
         return HUGE_VAL;
-    const uint64_t word = number->word;
     const int64_t dropped = number->digits > WORD_DIGITS ? number->digits - WORD_DIGITS : 0;
     const int e = (int)(number->exponent + dropped);
-    if (dropped == 0 && word <= (uint64_t)1 << 53 && e >= -22 && e <= 22)
-        return e < 0 ? (double)word / tens[-e] : (double)word * tens[e];
     /* Dropped digits add less than one unit to a word of at least 10^18: 2^128 / 10^18 < 2^69. */
-    return round_number(number, word_times_power(word, e), (u128)1 << (dropped > 0 ? 69 : 13));
+    return round_number(number, word_times_power(number->word, e),
+                        (u128)1 << (dropped > 0 ? 69 : 5));
+}
+
+static inline double decimal_value(const decimal *number) {
+    static const double tens[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                  1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                  1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    const int64_t e = number->exponent;
+    double value;
+    if (number->digits > WORD_DIGITS || number->word > (uint64_t)1 << 53 || e < -22 || e > 22)
+        value = rounded_value(number);
+    else
+        value = e < 0 ? (double)(int64_t)number->word / tens[-e]
+                      : (double)(int64_t)number->word * tens[e];
+    return number->negative ? -value : value;
+}
+
+const char *rlar__read_double(const char *text, const char *end, double *out) {
+    decimal number;
+    const char *after = scan_decimal(text, end, &number);
+    if (!after)
+        return NULL;
+    const double value = decimal_value(&number);
+    if (isinf(value))
+        return NULL;
+    *out = value;
+    return after;
 }
 
 bool rlar__parse_double(const char *text, size_t length, double *out) {
-    decimal number;
-    if (!scan_decimal(text, length, &number))
+    double value;
+    trim(&text, &length);
+    const char *after = rlar__read_double(text, text + length, &value);
+    if (!after || after != text + length)
         return false;
-    const double value = decimal_value(&number);
-    if (value > DBL_MAX)
-        return false;
-    *out = number.negative ? -value : value;
+    *out = value;
     return true;
 }
 
 bool rlar__is_number(const char *text, size_t length) {
     decimal number;
-    return scan_decimal(text, length, &number);
+    trim(&text, &length);
+    const char *after = scan_decimal(text, text + length, &number);
+    return after && after == text + length;
 }
 
 bool rlar__parse_int64(const char *text, size_t length, int64_t *out) {
@@ -320,43 +433,4 @@ bool rlar__parse_int64(const char *text, size_t length, int64_t *out) {
     }
     *out = negative ? -(int64_t)(value - (value > 0)) - (value > 0) : (int64_t)value;
     return true;
-}
-
-/* ---- Writing ---- */
-
-/* snprintf writes the point of the host's locale, which may be several bytes: make it one '.'. */
-static int plain_point(char *buf, int length) {
-    int kept = 0;
-    bool in_point = false;
-    for (int i = 0; i < length; i++) {
-        const char c = buf[i];
-        const bool point = !is_digit(c) && c != '-' && c != '+' && c != 'e';
-        if (!point)
-            buf[kept++] = c;
-        else if (!in_point)
-            buf[kept++] = '.';
-        in_point = point;
-    }
-    buf[kept] = '\0';
-    return kept;
-}
-
-int rlar__format_double(double value, char buf[RLAR_NUMBER_SIZE]) {
-    if (!isfinite(value))
-        return snprintf(buf, RLAR_NUMBER_SIZE, "%s",
-                        isnan(value) ? "nan"
-                        : value < 0  ? "-inf"
-                                     : "inf");
-    if (fabs(value) < 1e15 && value == (double)(int64_t)value && !(value == 0 && signbit(value)))
-        return snprintf(buf, RLAR_NUMBER_SIZE, "%" PRId64, (int64_t)value);
-    /* Every text of 15 digits survives a normal double, so 15 (without trailing zeros) is where the
-     * shortest one shows; below the normal range fewer digits may do. 17 always do. */
-    int length = 0;
-    for (int digits = fabs(value) < DBL_MIN ? 1 : 15; digits <= 17; digits++) {
-        double back;
-        length = plain_point(buf, snprintf(buf, RLAR_NUMBER_SIZE, "%.*g", digits, value));
-        if (rlar__parse_double(buf, (size_t)length, &back) && back == value)
-            break;
-    }
-    return length;
 }
