@@ -21,6 +21,7 @@ void rlar__columns_free(rlar_columns *columns) {
     rlar__texts_free(&columns->features);
     rlar__free(columns->nominal);
     rlar__free(columns->target);
+    rlar__free(columns->run);
     *columns = (rlar_columns){0};
 }
 
@@ -251,6 +252,16 @@ static rlar_status map_by_name(rlar_ctx *ctx, const rlar_column_rule *rule, rlar
     return status;
 }
 
+static rlar_status find_runs(rlar_ctx *ctx, rlar_columns *columns) {
+    const int64_t *target = columns->target;
+    RLAR_TRY(rlar__alloc(ctx, columns->count, sizeof *columns->run, "the columns", &columns->run));
+    for (int64_t j = columns->count - 1; j >= 0; j--) {
+        const bool joins = j + 1 < columns->count && target[j + 1] == target[j] + 1;
+        columns->run[j] = target[j] < 0 ? 0 : joins ? columns->run[j + 1] + 1 : 1;
+    }
+    return RLAR_OK;
+}
+
 rlar_status rlar__columns_settle(rlar_ctx *ctx, const rlar_column_rule *rule,
                                  rlar_columns *columns) {
     RLAR_TRY(find_label(ctx, rule, columns));
@@ -262,6 +273,7 @@ rlar_status rlar__columns_settle(rlar_ctx *ctx, const rlar_column_rule *rule,
         RLAR_TRY(map_by_name(ctx, rule, columns));
     else
         RLAR_TRY(map_in_order(ctx, rule, columns));
+    RLAR_TRY(find_runs(ctx, columns));
     columns->settled = true;
     return RLAR_OK;
 }

@@ -1,23 +1,16 @@
-/* csv.c - tables as text: CSV and TSV, byte by byte.
+/* csv.c - tables as text: CSV and TSV.
  *
  * Quotes as in RFC 4180: a field that starts with '"' ends at the next lone '"', may hold
  * separators and newlines, and has '""' for one quote. Lines end with LF, CR LF or CR; blank lines,
  * a byte order mark and a missing last newline are fine. The separator of TSV is the tab. That of
- * CSV is read off the first line: a comma if it has one outside quotes, else a semicolon, else a
- * tab, else runs of blanks.
+ * CSV is read off the first line, and whether it is a header off the first two rows (csv_head.c).
  *
- * Is the first row a header? A sample has at most one cell of text, its label, so the first row
- * holds names when
- *   - it has no number and at least two cells of text (an empty cell may stand over an index
- * column), or
- *   - it has no number, one cell of text, and the second row has a number below that, or
- *   - a cell says label, class or target, or is the label that the caller named; or says y above a
- * number. Otherwise it is data: a mixed row is more likely a typing error, and taking it for names
- * would silently lose a sample. The caller may decide instead. */
-#include "data/reader.h"
+ * Cells that are plain numbers, nearly all there are, are read where they stand and put where they
+ * belong; any other cell goes through the states below. Between two rows a copy of the parser can
+ * take over, so that pieces of a file are parsed at the same time. */
+#include "data/csv_head.h"
 
 #include <string.h>
-#include <strings.h>
 
 enum { MAX_FIELD = 1 << 20 }; /* longer fields are a lost quote, not data */
 
@@ -51,51 +44,6 @@ typedef struct csv_parser {
     int64_t row_line;
 } csv_parser;
 
-/* ---- The header ---- */
-
-typedef enum cell_kind { CELL_MISSING, CELL_NUMBER, CELL_TEXT } cell_kind;
-
-static cell_kind kind_of(const char *text) {
-    const size_t length = strlen(text);
-    if (rlar__cell_missing(text, length))
-        return CELL_MISSING;
-    return rlar__is_number(text, length) ? CELL_NUMBER : CELL_TEXT;
-}
-
-static bool says(const char *text, const char *word) {
-    text += strspn(text, " \t");
-    const size_t length = strlen(word);
-    return strncasecmp(text, word, length) == 0 &&
-           text[length + strspn(text + length, " \t")] == '\0';
-}
-
-/* Can the cell only be the name of a label column? `below` is NULL where there is no second row. */
-static bool names_label(const csv_parser *p, const char *text, const char *below) {
-    if (says(text, "label") || says(text, "class") || says(text, "target"))
-        return true;
-    const char *wanted = p->options->label;
-    if (wanted && !rlar__is_number(wanted, strlen(wanted)) && strcmp(text, wanted) == 0)
-        return true;
-    return says(text, "y") && below && kind_of(below) == CELL_NUMBER;
-}
-
-static bool first_row_is_header(const csv_parser *p) {
-    const rlar_texts *first = &p->held[0];
-    int64_t numbers = 0, texts = 0, over_number = 0;
-    if (p->options->header != 0)
-        return p->options->header > 0;
-    for (int64_t j = 0; j < first->count; j++) {
-        const char *cell = rlar__texts_at(first, j), *below = rlar__texts_at(&p->held[1], j);
-        const cell_kind kind = kind_of(cell);
-        if (kind == CELL_TEXT && names_label(p, cell, below))
-            return true;
-        numbers += kind == CELL_NUMBER;
-        texts += kind == CELL_TEXT;
-        over_number += kind == CELL_TEXT && below && kind_of(below) == CELL_NUMBER;
-    }
-    return numbers == 0 && (texts >= 2 || over_number == 1);
-}
-
 /* ---- Rows that waited ---- */
 
 static rlar_status announce(csv_parser *p, bool header) {
@@ -127,7 +75,7 @@ static rlar_status replay(csv_parser *p, int row) {
 /* Two rows are there, or the file has no more: decide, and hand over what waited. */
 static rlar_status decide(csv_parser *p) {
     const int rows = p->rows_held;
-    const bool header = first_row_is_header(p);
+    const bool header = rlar__csv_header(p->options, &p->held[0], &p->held[1]);
     p->rows_held = 3;
     RLAR_TRY(announce(p, header));
     for (int row = header; row < rows; row++)
@@ -303,6 +251,27 @@ static rlar_status after_quote(csv_parser *p, char c) {
         rlar__token(&c, 1, token));
 }
 
+/* From the start of a field: cells that are numbers and end with the separator. Stops before the
+ * first cell that is anything else, or that may go on behind the bytes; returns the bytes used. */
+static size_t take_numbers(csv_parser *p, const char *bytes, size_t size) {
+    const char *at = bytes, *end = bytes + size;
+    double *x = NULL;
+    const int64_t wanted = rlar__sink_slots(p->sink, &x);
+    int64_t taken = 0;
+    for (; taken < wanted; taken++) {
+        const char *text = at;
+        while (text < end && *text == ' ')
+            text++;
+        const char *after = rlar__read_double(text, end, &x[taken]);
+        if (!after || after == end || *after != p->separator || after - text > MAX_FIELD)
+            break;
+        at = after + 1;
+    }
+    rlar__sink_filled(p->sink, taken);
+    p->at.column += taken;
+    return (size_t)(at - bytes);
+}
+
 static rlar_status feed_fields(csv_parser *p, const char *bytes, size_t size) {
     while (size > 0) {
         size_t used = 1;
@@ -310,7 +279,12 @@ static rlar_status feed_fields(csv_parser *p, const char *bytes, size_t size) {
             p->after_cr = false;
         } else {
             p->after_cr = false;
-            if (p->state == AT_START)
+            const size_t numbers = p->state == AT_START && p->in_row && p->rows_held == 3
+                                       ? take_numbers(p, bytes, size)
+                                       : 0;
+            if (numbers > 0)
+                used = numbers;
+            else if (p->state == AT_START)
                 RLAR_TRY(start(p, bytes, size, &used));
             else if (p->state == PLAIN)
                 RLAR_TRY(plain(p, bytes, size, &used));
@@ -325,26 +299,7 @@ static rlar_status feed_fields(csv_parser *p, const char *bytes, size_t size) {
     return RLAR_OK;
 }
 
-/* ---- The separator ---- */
-
-/* Which of the candidates stands outside quotes in the first line? */
-static char guess_separator(const char *line, int64_t size) {
-    bool quoted = false, comma = false, semicolon = false, tab = false, blank = false, text = false;
-    for (int64_t i = 0; i < size; i++) {
-        const char c = line[i];
-        quoted ^= c == '"';
-        if (quoted)
-            continue;
-        comma |= c == ',';
-        semicolon |= c == ';';
-        tab |= c == '\t';
-        blank |= c == ' ' && text; /* between words, not before the first */
-        text |= c != ' ' && c != '\r' && c != '\n';
-        if (text && (c == '\r' || c == '\n'))
-            break;
-    }
-    return comma ? ',' : semicolon ? ';' : tab ? '\t' : blank ? ' ' : ',';
-}
+/* ---- The first line ---- */
 
 static rlar_status begin(csv_parser *p) {
     const char *bytes = p->head;
@@ -354,7 +309,7 @@ static rlar_status begin(csv_parser *p) {
         bytes += 3;
         size -= 3;
     }
-    p->separator = p->tab_only ? '\t' : guess_separator(bytes, size);
+    p->separator = p->tab_only ? '\t' : rlar__csv_separator(bytes, size);
     return size > 0 ? feed_fields(p, bytes, (size_t)size) : RLAR_OK;
 }
 

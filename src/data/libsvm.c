@@ -3,7 +3,10 @@
  * Indices increase within a row and start at 1; a file whose first row has an index 0 counts from 0
  * throughout. The label is any text without blanks; "1,2" (several labels) is refused; a row that
  * begins with index:value has none. qid:N is ignored. A value may be missing (?, NA, nan). Rows are
- * handed on as they stand: the sink knows how wide they become. */
+ * handed on as they stand: the sink knows how wide they become.
+ *
+ * Pairs that are written in the plain way are read in one go; any other word is looked at on its
+ * own. */
 #include "data/reader.h"
 
 #include <math.h>
@@ -123,6 +126,53 @@ static rlar_status parse_label(libsvm_parser *p, word w) {
     return RLAR_OK;
 }
 
+/* Words written in the plain way, 12:0.5, whose index increases. Returns where the first word of
+ * another kind begins, or the end: what is wrong with it, if anything, is said elsewhere. */
+static const char *take_pairs(libsvm_parser *p, const char *text, const char *end) {
+    enum { MAX_DIGITS = 9 };
+    const int64_t first = p->zero_based ? 0 : 1;
+    int64_t last = p->count > 0 ? p->index[p->count - 1] : -1;
+    for (; p->count < p->index_capacity && p->count < p->value_capacity; p->count++) {
+        while (text < end && is_blank(*text))
+            text++;
+        const char *at = text;
+        int64_t index = -first;
+        for (int64_t value = 0; at < end && *at >= '0' && *at <= '9' && at - text < MAX_DIGITS;
+             at++) {
+            value = value * 10 + (*at - '0');
+            index = value - first;
+        }
+        if (at == text || at == end || *at != ':' || index <= last)
+            break;
+        const char *after = rlar__read_double(at + 1, end, &p->value[p->count]);
+        if (!after || (after < end && !is_blank(*after)))
+            break;
+        p->index[p->count] = last = index;
+        p->at.column++;
+        text = after;
+    }
+    return text;
+}
+
+/* The words after the label. */
+static rlar_status parse_pairs(libsvm_parser *p, const char *text, const char *end) {
+    /* No pair is shorter than "1:1 ". */
+    const int64_t most = (end - text) / 4 + 1;
+    RLAR_TRY(
+        rlar__grow(p->ctx, &p->index, &p->index_capacity, most, sizeof *p->index, "a sparse row"));
+    RLAR_TRY(
+        rlar__grow(p->ctx, &p->value, &p->value_capacity, most, sizeof *p->value, "a sparse row"));
+    for (;; p->at.column++) {
+        if (p->any_row) /* it is known from where indices count */
+            text = take_pairs(p, text, end);
+        const word w = next_word(&text, end);
+        if (w.length == 0)
+            return RLAR_OK;
+        if (!is_qid(w))
+            RLAR_TRY(parse_pair(p, w));
+    }
+}
+
 static rlar_status parse_line(libsvm_parser *p, const char *text, size_t size) {
     const char *end = text + size;
     p->at.column = 0;
@@ -131,18 +181,18 @@ static rlar_status parse_line(libsvm_parser *p, const char *text, size_t size) {
                              "a NUL byte; the file is binary or UTF-16, text in UTF-8 is expected");
     p->at.column = 1;
     p->count = 0;
-    word w = next_word(&text, end), label = {0};
+    const word w = next_word(&text, end);
+    word label = {0};
     if (w.length == 0)
         return RLAR_OK; /* blank, or only a comment */
     if (!is_pair(w) && !is_qid(w)) {
         RLAR_TRY(parse_label(p, w));
         label = w;
-        w = next_word(&text, end);
         p->at.column++;
+    } else {
+        text = w.text;
     }
-    for (; w.length > 0; w = next_word(&text, end), p->at.column++)
-        if (!is_qid(w))
-            RLAR_TRY(parse_pair(p, w));
+    RLAR_TRY(parse_pairs(p, text, end));
     p->any_row = true;
     const rlar_place at = {.file = p->at.file, .line = p->at.line};
     return rlar__sink_sparse(p->sink, &at, p->count, p->index, p->value, label.text, label.length);

@@ -44,6 +44,10 @@ rlar_status rlar__sink_columns(rlar_sink *sink, int64_t count, const char *const
 rlar_status rlar__sink_row(rlar_sink *sink, const rlar_place *at);
 rlar_status rlar__sink_cell(rlar_sink *sink, const rlar_place *at, const char *text, size_t length);
 rlar_status rlar__sink_row_end(rlar_sink *sink, const rlar_place *at);
+/* The short way for cells that a parser reads as numbers itself: how many from the next one on are
+ * features, and where they belong. It writes some of them and says how many it wrote. */
+int64_t rlar__sink_slots(rlar_sink *sink, double **x);
+void rlar__sink_filled(rlar_sink *sink, int64_t count);
 /* Binary formats and LIBSVM: a whole row of numbers (NaN = missing) with its label (NULL: none).
  * The label rule of tables does not apply to it when label is given; d may grow from row to row
  * only for LIBSVM (the sink pads with 0). */

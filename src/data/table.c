@@ -352,6 +352,18 @@ rlar_status rlar__sink_cell(rlar_sink *s, const rlar_place *at, const char *text
     return RLAR_OK;
 }
 
+int64_t rlar__sink_slots(rlar_sink *s, double **x) {
+    const int64_t column = s->cell;
+    if (column >= s->columns.count || s->columns.target[column] < 0)
+        return 0;
+    *x = &s->x[s->n * s->columns.d + s->columns.target[column]];
+    return s->columns.run[column];
+}
+
+void rlar__sink_filled(rlar_sink *s, int64_t count) {
+    s->cell += count;
+}
+
 rlar_status rlar__sink_row_end(rlar_sink *s, const rlar_place *at) {
     if (s->cell != s->columns.count)
         return ragged(s, at, s->cell);

@@ -25,6 +25,7 @@ typedef struct rlar_columns {
     int64_t label;       /* this column is the label; -1: none is */
     int64_t d;           /* features */
     int64_t *target;     /* per column: its feature, or -1: the label, or ignored */
+    int64_t *run;        /* per column: how many columns from it on are features in a row */
     rlar_texts features; /* names of the d features, or none */
 } rlar_columns;
 

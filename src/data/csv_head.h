@@ -1,0 +1,13 @@
+/* csv_head.h - what the first lines of a table tell. */
+#ifndef RLAR_CSV_HEAD_H
+#define RLAR_CSV_HEAD_H
+
+#include "data/reader.h"
+
+/* Which of comma, semicolon, tab and blank separates the cells of the line? */
+char rlar__csv_separator(const char *line, int64_t size);
+/* Does the first row hold names? second has no cells where there is no second row. */
+bool rlar__csv_header(const rlar_read_options *options, const rlar_texts *first,
+                      const rlar_texts *second);
+
+#endif
