@@ -120,13 +120,8 @@ void rlar__free(void *memory) {
         free(head.raw);
 }
 
-rlar_status rlar__grow(rlar_ctx *ctx, void *array, int64_t *capacity, int64_t need, size_t size,
-                       const char *what) {
-    if (need <= *capacity)
-        return RLAR_OK;
-    int64_t larger = *capacity < 8 ? 8 : *capacity;
-    while (larger < need && larger <= INT64_MAX / 2)
-        larger *= 2;
+rlar_status rlar__resize(rlar_ctx *ctx, void *array, int64_t *capacity, int64_t larger, size_t size,
+                         const char *what) {
     void *old, *fresh;
     memcpy(&old, array, sizeof old);
     RLAR_TRY(rlar__alloc(ctx, larger, size, what, &fresh));
@@ -136,6 +131,16 @@ rlar_status rlar__grow(rlar_ctx *ctx, void *array, int64_t *capacity, int64_t ne
     memcpy(array, &fresh, sizeof fresh);
     *capacity = larger;
     return RLAR_OK;
+}
+
+rlar_status rlar__grow(rlar_ctx *ctx, void *array, int64_t *capacity, int64_t need, size_t size,
+                       const char *what) {
+    if (need <= *capacity)
+        return RLAR_OK;
+    int64_t larger = *capacity < 8 ? 8 : *capacity;
+    while (larger < need && larger <= INT64_MAX / 2)
+        larger *= 2;
+    return rlar__resize(ctx, array, capacity, larger, size, what);
 }
 
 rlar_status rlar__strdup(rlar_ctx *ctx, const char *text, char **out) {

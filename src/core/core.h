@@ -97,6 +97,9 @@ rlar_status rlar__calloc(rlar_ctx *ctx, int64_t count, size_t size, const char *
 /* Grow *array (of *capacity elements) so that it holds at least `need`, by doubling. */
 rlar_status rlar__grow(rlar_ctx *ctx, void *array, int64_t *capacity, int64_t need, size_t size,
                        const char *what);
+/* Give *array (of *capacity elements) `larger` elements, no more: for a size that is known. */
+rlar_status rlar__resize(rlar_ctx *ctx, void *array, int64_t *capacity, int64_t larger, size_t size,
+                         const char *what);
 /* Every block knows its rlar_memory, so releasing needs no context. NULL is legal. */
 void rlar__free(void *memory);
 rlar_status rlar__strdup(rlar_ctx *ctx, const char *text, char **out);

@@ -369,6 +369,31 @@ static rlar_status csv_finish(void *state) {
     return p->rows_held == 1 ? decide(p) : RLAR_OK;
 }
 
+/* A quote that is open, or a line that has begun, is not between rows. */
+static bool csv_between(const void *state) {
+    const csv_parser *p = state;
+    return p->rows_held == 3 && p->state == AT_START && !p->in_row && !p->after_cr &&
+           p->at.column == 1;
+}
+
+static void csv_fork(const void *state, rlar_ctx *ctx, rlar_sink *sink, void *copy) {
+    const csv_parser *p = state;
+    *(csv_parser *)copy = (csv_parser){.ctx = ctx,
+                                       .sink = sink,
+                                       .options = p->options,
+                                       .started = true,
+                                       .separator = p->separator,
+                                       .at = {.file = p->at.file, .line = 1, .column = 1},
+                                       .rows_held = 3};
+}
+
+static int64_t csv_join(void *state, const void *copy) {
+    csv_parser *p = state;
+    const int64_t before = p->at.line - 1;
+    p->at.line = before + ((const csv_parser *)copy)->at.line;
+    return before;
+}
+
 static void csv_close(void *state) {
     csv_parser *p = state;
     rlar__free(p->head);
@@ -383,7 +408,10 @@ const rlar_format rlar__format_csv = {.name = "csv",
                                       .open = csv_open,
                                       .feed = csv_feed,
                                       .finish = csv_finish,
-                                      .close = csv_close};
+                                      .close = csv_close,
+                                      .between = csv_between,
+                                      .fork = csv_fork,
+                                      .join = csv_join};
 
 const rlar_format rlar__format_tsv = {.name = "tsv",
                                       .extensions = ".tsv .tab",
@@ -391,4 +419,7 @@ const rlar_format rlar__format_tsv = {.name = "tsv",
                                       .open = tsv_open,
                                       .feed = csv_feed,
                                       .finish = csv_finish,
-                                      .close = csv_close};
+                                      .close = csv_close,
+                                      .between = csv_between,
+                                      .fork = csv_fork,
+                                      .join = csv_join};

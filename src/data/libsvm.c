@@ -257,6 +257,28 @@ static rlar_status libsvm_finish(void *state) {
     return p->line_size > 0 ? end_line(p, p->line, (size_t)p->line_size) : RLAR_OK;
 }
 
+static bool libsvm_between(const void *state) {
+    const libsvm_parser *p = state;
+    return p->any_row && p->line_size == 0;
+}
+
+/* Only line 1 may have a byte order mark, so a copy counts from 2. */
+static void libsvm_fork(const void *state, rlar_ctx *ctx, rlar_sink *sink, void *copy) {
+    const libsvm_parser *p = state;
+    *(libsvm_parser *)copy = (libsvm_parser){.ctx = ctx,
+                                             .sink = sink,
+                                             .at = {.file = p->at.file, .line = 2},
+                                             .any_row = true,
+                                             .zero_based = p->zero_based};
+}
+
+static int64_t libsvm_join(void *state, const void *copy) {
+    libsvm_parser *p = state;
+    const int64_t before = p->at.line - 2;
+    p->at.line = before + ((const libsvm_parser *)copy)->at.line;
+    return before;
+}
+
 static void libsvm_close(void *state) {
     libsvm_parser *p = state;
     rlar__free(p->line);
@@ -270,4 +292,7 @@ const rlar_format rlar__format_libsvm = {.name = "libsvm",
                                          .open = libsvm_open,
                                          .feed = libsvm_feed,
                                          .finish = libsvm_finish,
-                                         .close = libsvm_close};
+                                         .close = libsvm_close,
+                                         .between = libsvm_between,
+                                         .fork = libsvm_fork,
+                                         .join = libsvm_join};

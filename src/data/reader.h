@@ -72,6 +72,14 @@ typedef struct rlar_format {
     rlar_status (*feed)(void *state, const char *bytes, size_t size);
     rlar_status (*finish)(void *state);
     void (*close)(void *state);
+
+    /* Where every row ends with a line, pieces of a file can be parsed at the same time; else NULL.
+     * between: the parser stands between two rows and knows all that it learns from the first ones.
+     * fork: make a zeroed state go on from there, into another sink, on another thread.
+     * join: the copy has read on; returns the lines before its first, as it counts them. */
+    bool (*between)(const void *state);
+    void (*fork)(const void *state, rlar_ctx *ctx, rlar_sink *sink, void *copy);
+    int64_t (*join)(void *state, const void *copy);
 } rlar_format;
 
 extern const rlar_format rlar__format_csv, rlar__format_tsv, rlar__format_libsvm, rlar__format_npy,
@@ -93,6 +101,14 @@ rlar_status rlar__source_memory(rlar_ctx *ctx, const void *bytes, size_t size, c
                                 rlar_source **out);
 /* The next chunk; *size 0 at the end. The bytes are valid until the next call. */
 rlar_status rlar__source_next(rlar_source *source, const char **bytes, size_t *size);
+/* The next bytes, as many as there are up to `size`, into buf; *got < size at the end. A plain file
+ * is read in pieces at the same time. After an error the bytes before it are there. */
+rlar_status rlar__source_fill(rlar_source *source, char *buf, size_t size, size_t piece,
+                              size_t *got);
+/* The share of the stored bytes that has been read, 0 where their number is unknown, and that
+ * number if the bytes are not packed, else 0. */
+double rlar__source_share(const rlar_source *source);
+int64_t rlar__source_plain_size(const rlar_source *source);
 /* The first bytes without consuming them (up to 64 KiB), to guess the format. */
 rlar_status rlar__source_peek(rlar_source *source, const char **bytes, size_t *size);
 const char *rlar__source_name(const rlar_source *source); /* "wine.csv.gz", "<stdin>" */

@@ -4,7 +4,7 @@
  * until the end and then taking everything out of the sink; reading in blocks is pumping until
  * enough rows are there. A folder of images takes the place of source and parser. */
 #include "data/guess.h"
-#include "data/table.h"
+#include "data/window.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -201,18 +201,22 @@ static rlar_status pump(rlar_stream *s) {
     return rlar__sink_finish(s->sink);
 }
 
+static rlar_status read_to_end(rlar_stream *s, const rlar_window_size *size) {
+    if (size && s->format && s->format->fork)
+        return rlar__read_windows(s->ctx, s->source, s->format, s->state, s->sink, size);
+    while (!s->ended)
+        RLAR_TRY(pump(s));
+    return RLAR_OK;
+}
+
 /* Whole or nothing: the data exist only after the last row, the counts and the classes are right.
  */
-rlar_status rlar_data_read(rlar_ctx *ctx, const char *path, const rlar_read_options *options,
-                           rlar_data **out) {
+rlar_status rlar__data_read(rlar_ctx *ctx, const char *path, const rlar_read_options *options,
+                            const rlar_window_size *size, rlar_data **out) {
     rlar_stream *s = NULL;
     rlar_data *data = NULL;
-    if (!ctx || !path || !out)
-        return rlar__fail(ctx, RLAR_E_ARG, "rlar_data_read: ctx, path and out must not be NULL");
     RLAR_TRY(open_file(ctx, path, options, true, &s));
-    rlar_status status = RLAR_OK;
-    while (status >= 0 && !s->ended)
-        status = pump(s);
+    rlar_status status = read_to_end(s, size);
     if (status >= 0)
         status = rlar__data_new(ctx, s->block.name, s->block.format, s->block.file, &data);
     if (status >= 0)
@@ -223,6 +227,16 @@ rlar_status rlar_data_read(rlar_ctx *ctx, const char *path, const rlar_read_opti
         rlar_data_free(data);
     rlar_stream_free(s);
     return status;
+}
+
+rlar_status rlar_data_read(rlar_ctx *ctx, const char *path, const rlar_read_options *options,
+                           rlar_data **out) {
+    /* Pieces that fit the second cache, in a window that fits the third; enough pieces that no
+     * thread waits long for the last. */
+    static const rlar_window_size usual = {.piece = 1 << 17, .pieces = 32};
+    if (!ctx || !path || !out)
+        return rlar__fail(ctx, RLAR_E_ARG, "rlar_data_read: ctx, path and out must not be NULL");
+    return rlar__data_read(ctx, path, options, &usual, out);
 }
 
 rlar_status rlar_stream_open(rlar_ctx *ctx, const char *path, const rlar_read_options *options,

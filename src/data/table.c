@@ -58,9 +58,10 @@ void rlar__sink_free(rlar_sink *s) {
     rlar__columns_free(&s->columns);
     rlar__free(s->x);
     rlar__free(s->label);
-    rlar__free(s->sparse_end);
-    rlar__free(s->sparse_index);
-    rlar__free(s->sparse_value);
+    rlar__sparse_free(&s->rows_now);
+    for (int64_t b = 0; b < s->blocks; b++)
+        rlar__sparse_free(&s->rows_before[b]);
+    rlar__free(s->rows_before);
     rlar__intern_free(&s->raw);
     rlar__free(s->raw_class);
     rlar__class_index_free(&s->model_index);
@@ -111,8 +112,7 @@ rlar_status rlar__sink_columns(rlar_sink *s, int64_t count, const char *const *n
     return RLAR_OK;
 }
 
-/* The first row decides: dense or sparse, its labels from a column or from the parser. */
-static rlar_status settle(rlar_sink *s, int64_t count, bool own_label, bool sparse) {
+rlar_status rlar__sink_settle(rlar_sink *s, int64_t count, bool own_label, bool sparse) {
     s->typed = true;
     s->sparse = sparse;
     if (own_label)
@@ -136,10 +136,8 @@ static rlar_status settle(rlar_sink *s, int64_t count, bool own_label, bool spar
 
 /* ---- Labels ---- */
 
-/* The class of a label text: of the model; by appearance in a stream; else sorted out at the end.
- */
-static rlar_status class_of(rlar_sink *s, const rlar_place *at, const char *text, size_t length,
-                            int64_t *out) {
+rlar_status rlar__sink_class(rlar_sink *s, const rlar_place *at, const char *text, size_t length,
+                             int64_t *out) {
     const int64_t known = s->raw.texts.count;
     int64_t raw, class_index;
     RLAR_TRY(rlar__intern(s->ctx, &s->raw, text, length, &raw));
@@ -152,10 +150,10 @@ static rlar_status class_of(rlar_sink *s, const rlar_place *at, const char *text
     RLAR_TRY(check_name(s, &where, "class name", text, length));
     RLAR_TRY(rlar__grow(s->ctx, &s->raw_class, &s->raw_capacity, raw + 1, sizeof *s->raw_class,
                         "the classes"));
-    if (s->rule.model) {
-        class_index = rlar__class_index_find(&s->model_index, text, length);
-    } else if (s->whole) {
+    if (s->part || (s->whole && !s->rule.model)) {
         class_index = raw;
+    } else if (s->rule.model) {
+        class_index = rlar__class_index_find(&s->model_index, text, length);
     } else {
         char buf[RLAR_NUMBER_SIZE];
         const int canonical = rlar__label_canonical(text, length, buf);
@@ -247,7 +245,7 @@ static rlar_status judge_row(rlar_sink *s, const rlar_place *at, bool *keep) {
     return RLAR_OK;
 }
 
-static rlar_status end_row(rlar_sink *s, const rlar_place *at) {
+rlar_status rlar__sink_end(rlar_sink *s, const rlar_place *at) {
     bool keep;
     s->rows++;
     if (s->labels)
@@ -260,28 +258,45 @@ static rlar_status end_row(rlar_sink *s, const rlar_place *at) {
                             "the labels"));
         s->label[s->n] = -1;
         if (!s->label_missing)
-            RLAR_TRY(class_of(s, at, s->label_text, s->label_length, &s->label[s->n]));
+            RLAR_TRY(rlar__sink_class(s, at, s->label_text, s->label_length, &s->label[s->n]));
     }
     s->n++;
     return RLAR_OK;
 }
 
-/* Room for one more dense row, which the caller fills: x + n d. */
-static rlar_status begin_row(rlar_sink *s) {
-    const int64_t d = s->columns.d;
+rlar_status rlar__sink_reserve(rlar_sink *s, int64_t rows) {
+    const int64_t d = s->columns.d, n = s->n + rows;
+    int64_t need;
+    if (__builtin_mul_overflow(n, d, &need))
+        return rlar__fail(s->ctx, RLAR_E_TOO_LARGE,
+                          "%s: %lld samples of %lld features do not fit 64 bits", s->rule.file,
+                          (long long)n, (long long)d);
+    if (need <= s->x_capacity)
+        return RLAR_OK;
+    if (s->part)
+        return rlar__fail(s->ctx, RLAR_E_INTERNAL, "%s: more rows than lines; report this",
+                          s->rule.file);
+    if (s->share <= 0)
+        return rlar__grow(s->ctx, &s->x, &s->x_capacity, need, sizeof *s->x, "the samples");
+    /* A little more than the rows so far promise, so that one copy is the last; a quarter more than
+     * now, so that a promise that fails often costs no more than time. */
+    const double promised = 1.02 * (double)n / s->share * (double)d;
+    int64_t larger = s->x_capacity + s->x_capacity / 4;
+    if (promised < 9e18 && (int64_t)promised > larger)
+        larger = (int64_t)promised;
+    return rlar__resize(s->ctx, &s->x, &s->x_capacity, larger > need ? larger : need, sizeof *s->x,
+                        "the samples");
+}
+
+rlar_status rlar__sink_begin(rlar_sink *s) {
     s->cell = s->row_missing = s->row_missing_column = 0;
     s->bad = NULL;
     s->label_missing = false;
     s->label_length = 0;
-    int64_t need;
-    if (__builtin_mul_overflow(s->n + 1, d, &need))
-        return rlar__fail(s->ctx, RLAR_E_TOO_LARGE,
-                          "%s: %lld samples of %lld features do not fit 64 bits", s->rule.file,
-                          (long long)s->n + 1, (long long)d);
-    return rlar__grow(s->ctx, &s->x, &s->x_capacity, need, sizeof *s->x, "the samples");
+    return rlar__sink_reserve(s, 1);
 }
 
-static void note_missing(rlar_sink *s, int64_t column) {
+void rlar__sink_missing(rlar_sink *s, int64_t column) {
     if (s->row_missing++ == 0)
         s->row_missing_column = column;
 }
@@ -302,8 +317,8 @@ rlar_status rlar__sink_row(rlar_sink *s, const rlar_place *at) {
     if (s->columns.count == 0)
         return rlar__fail_at(s->ctx, RLAR_E_INTERNAL, at, "a row before its columns; report this");
     if (!s->typed)
-        RLAR_TRY(settle(s, s->columns.count, false, false));
-    return begin_row(s);
+        RLAR_TRY(rlar__sink_settle(s, s->columns.count, false, false));
+    return rlar__sink_begin(s);
 }
 
 static bool is_infinity(const char *text, size_t length) {
@@ -346,7 +361,7 @@ rlar_status rlar__sink_cell(rlar_sink *s, const rlar_place *at, const char *text
         return RLAR_OK;
     *x = NAN;
     if (rlar__cell_missing(text, length))
-        note_missing(s, column + 1);
+        rlar__sink_missing(s, column + 1);
     else
         note_bad(s, at, text, length);
     return RLAR_OK;
@@ -368,7 +383,7 @@ rlar_status rlar__sink_row_end(rlar_sink *s, const rlar_place *at) {
     if (s->cell != s->columns.count)
         return ragged(s, at, s->cell);
     if (!s->bad)
-        return end_row(s, at);
+        return rlar__sink_end(s, at);
     const char *name = rlar__texts_at(&s->columns.names, s->bad_at.column - 1);
     char token[RLAR_TOKEN_SIZE];
     return rlar__fail_at(
@@ -394,14 +409,12 @@ static rlar_status put_number(rlar_sink *s, const rlar_place *at, int64_t column
                              value < 0 ? "-inf" : "inf");
     }
     if (isnan(value))
-        note_missing(s, column + 1);
+        rlar__sink_missing(s, column + 1);
     row[j] = value;
     return RLAR_OK;
 }
 
-/* The label that a parser gave, or its absence: the same in every row. */
-static rlar_status check_given_label(rlar_sink *s, const rlar_place *at, const char *label,
-                                     size_t length) {
+rlar_status rlar__sink_label(rlar_sink *s, const rlar_place *at, const char *label, size_t length) {
     if (label)
         return s->given_names ? hold_name(s, label, length) : hold_label(s, label, length);
     s->label_missing = true;
@@ -418,79 +431,13 @@ void rlar__sink_given_names(rlar_sink *s) {
 rlar_status rlar__sink_numbers(rlar_sink *s, const rlar_place *at, int64_t d, const double *x,
                                const char *label, size_t label_length) {
     if (!s->typed)
-        RLAR_TRY(settle(s, d, label != NULL, false));
+        RLAR_TRY(rlar__sink_settle(s, d, label != NULL, false));
     if (d != s->columns.count)
         return ragged(s, at, d);
-    RLAR_TRY(begin_row(s));
-    RLAR_TRY(check_given_label(s, at, label, label_length));
+    RLAR_TRY(rlar__sink_begin(s));
+    RLAR_TRY(rlar__sink_label(s, at, label, label_length));
     double *row = s->x + s->n * s->columns.d;
     for (int64_t column = 0; column < d; column++)
         RLAR_TRY(put_number(s, at, column, x[column], row));
-    return end_row(s, at);
-}
-
-/* ---- Sparse rows ---- */
-
-/* Indices increase, so the last one is the width of the row. */
-static rlar_status check_sparse(rlar_sink *s, const rlar_place *at, int64_t count,
-                                const int64_t *index, const double *value) {
-    const int64_t width = count > 0 ? index[count - 1] + 1 : 0;
-    if (s->rule.features > 0 && width > s->rule.features)
-        return rlar__fail_at(s->ctx, s->rule.model ? RLAR_E_MODEL : RLAR_E_DATA, at,
-                             "index %lld is beyond the %lld features %s", (long long)width,
-                             (long long)s->rule.features,
-                             s->rule.model ? "of the model" : "expected");
-    for (int64_t e = 0; e < count; e++) {
-        if (isinf(value[e]))
-            return rlar__fail_at(s->ctx, RLAR_E_DATA, at, "the value of index %lld is not finite",
-                                 (long long)index[e] + 1);
-        if (isnan(value[e]))
-            note_missing(s, 0);
-    }
-    if (width > s->sparse_d) {
-        s->sparse_d = width;
-        s->sparse_at = *at;
-    }
-    return RLAR_OK;
-}
-
-/* The width is known only at the end of the file: keep what stands there, not what it may become.
- */
-static rlar_status keep_sparse(rlar_sink *s, int64_t count, const int64_t *index,
-                               const double *value) {
-    const int64_t start = s->n == 0 ? 0 : s->sparse_end[s->n - 1];
-    RLAR_TRY(rlar__grow(s->ctx, &s->sparse_end, &s->sparse_end_capacity, s->n + 1,
-                        sizeof *s->sparse_end, "the sparse rows"));
-    RLAR_TRY(rlar__grow(s->ctx, &s->sparse_index, &s->sparse_index_capacity, start + count,
-                        sizeof *s->sparse_index, "the sparse rows"));
-    RLAR_TRY(rlar__grow(s->ctx, &s->sparse_value, &s->sparse_value_capacity, start + count,
-                        sizeof *s->sparse_value, "the sparse rows"));
-    if (count > 0) {
-        memcpy(s->sparse_index + start, index, (size_t)count * sizeof *index);
-        memcpy(s->sparse_value + start, value, (size_t)count * sizeof *value);
-    }
-    s->sparse_end[s->n] = start + count;
-    return RLAR_OK;
-}
-
-rlar_status rlar__sink_sparse(rlar_sink *s, const rlar_place *at, int64_t count,
-                              const int64_t *index, const double *value, const char *label,
-                              size_t label_length) {
-    if (!s->typed)
-        RLAR_TRY(settle(s, 0, label != NULL, true));
-    const int64_t d = s->columns.d;
-    if (d > 0 && s->whole)
-        RLAR_TRY(rlar__sink_dense_allowed(s, at, s->n + 1, d));
-    RLAR_TRY(begin_row(s));
-    RLAR_TRY(check_given_label(s, at, label, label_length));
-    RLAR_TRY(check_sparse(s, at, count, index, value));
-    if (d == 0) {
-        RLAR_TRY(keep_sparse(s, count, index, value));
-    } else {
-        double *row = s->x + s->n * d;
-        memset(row, 0, (size_t)d * sizeof *row);
-        for (int64_t e = 0; e < count; e++)
-            row[index[e]] = value[e];
-    }
-    return end_row(s, at);
+    return rlar__sink_end(s, at);
 }

@@ -45,7 +45,17 @@ typedef struct rlar_label_list {
 rlar_status rlar__label_list_read(rlar_ctx *ctx, const char *path, rlar_label_list *out);
 void rlar__label_list_free(rlar_label_list *list);
 
-/* ---- The sink (table.c: rows in; table_end.c: data out) ---- */
+/* ---- Sparse rows (table_sparse.c), kept as such until their width is known ---- */
+
+typedef struct rlar_sparse_rows {
+    int64_t first, n;           /* rows first..first+n-1 of the table */
+    int64_t *end, end_capacity; /* n: one past the row's last value */
+    int64_t *index, index_capacity;
+    double *value;
+    int64_t value_capacity;
+} rlar_sparse_rows;
+
+/* ---- The sink (table.c: rows in; table_part.c: several at once; table_end.c: data out) ---- */
 
 struct rlar_sink {
     rlar_ctx *ctx;
@@ -57,18 +67,18 @@ struct rlar_sink {
     const rlar_label_list *labels; /* or NULL; borrowed */
     rlar_columns columns;
     int64_t bytes; /* of the file, unpacked, so far: what memory they justify */
+    double share;  /* of the file that they are; 0: not known */
+    bool part;     /* of another sink: columns and x are borrowed from it (table_part.c) */
 
-    /* Rows that are complete. Sparse rows are kept as such until their width is known. */
+    /* Rows that are complete. */
     int64_t n, first; /* rows first..n-1 have not been handed out */
     double *x;        /* n x d */
     int64_t x_capacity;
     int64_t *label; /* n */
     int64_t label_capacity;
-    bool labelled, sparse, typed;             /* typed: the first row told the two others */
-    int64_t *sparse_end, sparse_end_capacity; /* n: one past the row's last value */
-    int64_t *sparse_index, sparse_index_capacity;
-    double *sparse_value;
-    int64_t sparse_value_capacity;
+    bool labelled, sparse, typed;            /* typed: the first row told the two others */
+    rlar_sparse_rows rows_now, *rows_before; /* the block that grows, and those that are full */
+    int64_t blocks, blocks_capacity;
     int64_t sparse_d;     /* largest index + 1, */
     rlar_place sparse_at; /* and where it stands */
     int64_t handed;       /* rows that left in earlier blocks */
@@ -117,8 +127,52 @@ rlar_status rlar__sink_block(rlar_sink *sink, int64_t max, rlar_data *block);
 void rlar__sink_recycle(rlar_sink *sink);
 /* Hand over all rows: the data owns them. */
 rlar_status rlar__sink_take(rlar_sink *sink, rlar_data *data);
-/* Refuse a dense table that the bytes read do not justify; `at` is where its width comes from. */
+/* Do the bytes read justify a dense table of this size? */
+bool rlar__sink_dense_justified(const rlar_sink *sink, int64_t n, int64_t d);
+/* Refuse it if they do not; `at` is where its width comes from. */
 rlar_status rlar__sink_dense_allowed(const rlar_sink *sink, const rlar_place *at, int64_t n,
                                      int64_t d);
+
+/* ---- Between the files of the sink ---- */
+
+/* The first row decides: dense or sparse, its labels from a column or from the parser. */
+rlar_status rlar__sink_settle(rlar_sink *sink, int64_t count, bool own_label, bool sparse);
+/* Room for `rows` more dense rows, and at once for all that the file will have, where its share
+ * that was read tells. */
+rlar_status rlar__sink_reserve(rlar_sink *sink, int64_t rows);
+/* Begin a row whose numbers the caller writes to x + n d, and end it. */
+rlar_status rlar__sink_begin(rlar_sink *sink);
+rlar_status rlar__sink_end(rlar_sink *sink, const rlar_place *at);
+void rlar__sink_missing(rlar_sink *sink, int64_t column);
+/* The label that a parser gave, or its absence: the same in every row. */
+rlar_status rlar__sink_label(rlar_sink *sink, const rlar_place *at, const char *label,
+                             size_t length);
+/* The class of a label text: of the model; by appearance in a stream; else sorted out at the end.
+ */
+rlar_status rlar__sink_class(rlar_sink *sink, const rlar_place *at, const char *text, size_t length,
+                             int64_t *out);
+/* The block of sparse rows that grows is full: begin another. */
+rlar_status rlar__sink_next_block(rlar_sink *sink);
+/* All sparse rows become x. */
+rlar_status rlar__sink_densify(rlar_sink *sink);
+void rlar__sparse_free(rlar_sparse_rows *rows);
+
+/* ---- Pieces of a file at the same time (table_part.c) ---- */
+
+/* May the next rows be parsed in parts? */
+bool rlar__sink_divisible(const rlar_sink *sink);
+/* The most rows that a piece of so many lines and bytes makes. */
+int64_t rlar__sink_most_rows(const rlar_sink *sink, int64_t lines, int64_t bytes);
+/* Room for so many rows of parts; false: the bytes read do not justify it. */
+rlar_status rlar__sink_room(rlar_sink *sink, int64_t rows, bool *justified);
+/* A sink for at most `rows` rows of a piece, which come to stand at row n + offset of the whole
+ * table. It lives on the thread of ctx, and ends with rlar__sink_part_end. */
+void rlar__sink_part(const rlar_sink *whole, rlar_ctx *ctx, int64_t offset, int64_t rows,
+                     rlar_sink *part);
+/* Would the whole sink have taken the rows in the same way, as far as it has read? */
+bool rlar__sink_part_good(const rlar_sink *part);
+/* Take over the rows of the part, which began after so many lines of the file. */
+rlar_status rlar__sink_join(rlar_sink *whole, rlar_sink *part, int64_t lines);
+void rlar__sink_part_end(rlar_sink *part);
 
 #endif

@@ -13,17 +13,24 @@
  * sparse text data (one value in a thousand) stay below it; "1 1000000000:1" does not. */
 static const double DENSE_PER_BYTE = 1000, DENSE_FREE = 64.0 * 1024 * 1024;
 
+static double dense_bytes(int64_t n, int64_t d) {
+    return (double)n * (double)d * (double)sizeof(double);
+}
+
+bool rlar__sink_dense_justified(const rlar_sink *s, int64_t n, int64_t d) {
+    return dense_bytes(n, d) <= DENSE_PER_BYTE * (double)s->bytes + DENSE_FREE;
+}
+
 rlar_status rlar__sink_dense_allowed(const rlar_sink *s, const rlar_place *at, int64_t n,
                                      int64_t d) {
-    const double bytes = (double)n * (double)d * (double)sizeof(double);
-    if (bytes <= DENSE_PER_BYTE * (double)s->bytes + DENSE_FREE)
+    if (rlar__sink_dense_justified(s, n, d))
         return RLAR_OK;
     return rlar__fail_at(
         s->ctx, RLAR_E_DATA, at,
         "%lld features make a dense table of %.1f MB for %lld samples, from %lld bytes of text; "
         "the limit "
         "is 1000 times the text plus 64 MiB: check the largest index, or renumber the features",
-        (long long)d, bytes / 1e6, (long long)n, (long long)s->bytes);
+        (long long)d, dense_bytes(n, d) / 1e6, (long long)n, (long long)s->bytes);
 }
 
 /* ---- The end of the file ---- */
@@ -104,29 +111,6 @@ void rlar__sink_recycle(rlar_sink *s) {
 
 /* ---- The whole table ---- */
 
-static rlar_status densify(rlar_sink *s) {
-    const int64_t n = s->n, d = s->sparse_d;
-    int64_t cells;
-    double *x = NULL;
-    if (d == 0)
-        return rlar__fail(s->ctx, RLAR_E_DATA,
-                          "%s: no row has a feature; expected 'label index:value ...'",
-                          s->rule.file);
-    RLAR_TRY(rlar__sink_dense_allowed(s, &s->sparse_at, n, d));
-    if (__builtin_mul_overflow(n, d, &cells))
-        return rlar__fail(s->ctx, RLAR_E_TOO_LARGE,
-                          "%s: %lld samples of %lld features do not fit 64 bits", s->rule.file,
-                          (long long)n, (long long)d);
-    RLAR_TRY(rlar__calloc(s->ctx, cells, sizeof *x, "the samples", &x));
-    for (int64_t i = 0, e = 0; i < n; i++)
-        for (; e < s->sparse_end[i]; e++)
-            x[i * d + s->sparse_index[e]] = s->sparse_value[e];
-    rlar__free(s->x);
-    s->x = x;
-    s->columns.d = d;
-    return RLAR_OK;
-}
-
 /* Replace sum[j], of the count[j] values that are there, by their mean. */
 static rlar_status means_of(const rlar_sink *s, double *sum, const int64_t *count) {
     for (int64_t j = 0; j < s->columns.d; j++) {
@@ -182,7 +166,7 @@ static rlar_status sort_labels(rlar_sink *s, rlar_texts *classes) {
 
 rlar_status rlar__sink_take(rlar_sink *s, rlar_data *data) {
     if (s->sparse && s->columns.d == 0)
-        RLAR_TRY(densify(s));
+        RLAR_TRY(rlar__sink_densify(s));
     if (s->missing > 0 && s->missing_rule == RLAR_MISSING_MEAN)
         RLAR_TRY(fill_means(s));
     if (s->labelled) {

@@ -44,8 +44,10 @@ static inline rlar_ctx *new_faulty_ctx(faulty *f) {
     return ctx;
 }
 
-/* Everything was given back. */
+/* Everything was given back, but for the threads, which the context keeps. */
 static inline void end_ctx(rlar_ctx *ctx) {
+    rlar__pool_free(ctx->pool);
+    ctx->pool = NULL;
     assert_int_equal(rlar_ctx_memory(ctx), 0);
     rlar_ctx_free(ctx);
 }
