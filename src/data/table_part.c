@@ -66,6 +66,7 @@ static rlar_status join_labels(rlar_sink *s, rlar_sink *part) {
 
 static rlar_status join_sparse(rlar_sink *s, rlar_sink *part) {
     RLAR_TRY(rlar__sink_next_block(s));
+    rlar__sparse_free(&s->rows_now); /* it may have room, though no rows */
     part->rows_now.first = s->n;
     s->rows_now = part->rows_now;
     part->rows_now = (rlar_sparse_rows){0};

@@ -1,0 +1,378 @@
+/* test_window.c - reading in pieces: the same table, or the same error at the same place, as byte
+ * after byte, for generated files that are right, odd and wrong. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <unistd.h>
+
+#include "data/window.h"
+#include "desk.h"
+
+enum { TEXT_ROOM = 1 << 16 };
+
+/* ---- Files out of random numbers ---- */
+
+typedef struct maker {
+    uint64_t seed;
+    char text[TEXT_ROOM];
+    size_t size;
+} maker;
+
+static int64_t draw(maker *m, int64_t below) {
+    m->seed ^= m->seed << 13;
+    m->seed ^= m->seed >> 7;
+    m->seed ^= m->seed << 17;
+    return (int64_t)(m->seed % (uint64_t)below);
+}
+
+static void say(maker *m, const char *text, size_t size) {
+    assert_true(m->size + size < TEXT_ROOM);
+    memcpy(m->text + m->size, text, size);
+    m->size += size;
+}
+
+static void says(maker *m, const char *text) {
+    say(m, text, strlen(text));
+}
+
+static void say_number(maker *m) {
+    char buf[64];
+    const double value = (double)draw(m, 2000001) / 1000.0 - 1000.0;
+    switch (draw(m, 8)) {
+    case 0:
+        snprintf(buf, sizeof buf, "%.17g", value / 7);
+        break;
+    case 1:
+        snprintf(buf, sizeof buf, "%.18e", value * 1e-7);
+        break;
+    case 2:
+        snprintf(buf, sizeof buf, "%.25f", value / 3);
+        break;
+    case 3:
+        snprintf(buf, sizeof buf, "%.3f", value);
+        break;
+    default:
+        snprintf(buf, sizeof buf, "%d", (int)draw(m, 256));
+    }
+    says(m, buf);
+}
+
+/* One of the texts, which end with NULL. */
+static void say_one(maker *m, const char *const *texts) {
+    int64_t count = 0;
+    while (texts[count])
+        count++;
+    says(m, texts[draw(m, count)]);
+}
+
+/* One in `rarity`: what a reader has to look at twice; one in 40 of those is an error. */
+static void say_cell(maker *m, int64_t rarity, bool wrong) {
+    static const char *const odd[] = {" 1.5", "2 ",      "\"3\"",       "\"4.5e1\" ", "+7",
+                                      "1.",   "  .5  ",  "-0",          "1e-400",     "0005",
+                                      "1E3",  "\"5\n\"", "\"\r\n\n6\"", NULL};
+    static const char *const gap[] = {"", "NA", "?", "nan", " ", NULL};
+    static const char *const bad[] = {"x",   "1e",  "1.2.3", "inf",  "1e999",    "\"1\"2",
+                                      "1 2", "--1", "0x10",  "1,5,", "\"open\n", NULL};
+    if (draw(m, rarity) > 0)
+        say_number(m);
+    else if (wrong && draw(m, 40) == 0)
+        say_one(m, bad);
+    else
+        say_one(m, draw(m, 3) == 0 ? gap : odd);
+}
+
+static void say_label(maker *m) {
+    static const char *const plain[] = {"a", "b", "c c", "1", "1.0", NULL};
+    static const char *const quoted[] = {
+        "\"a\"", "\"b,\"", "\"x\"\"y\"", "\"two\nlines\"", "\"\n\n\"", "\"a\r\n,,1,2\n3\"", NULL};
+    say_one(m, draw(m, 30) == 0 ? quoted : plain);
+}
+
+static void say_line_end(maker *m, int64_t kind) {
+    static const char *const common[] = {"\n", "\r\n", "\n\n", " \n", "\r", NULL};
+    static const char *const usual[] = {"\n", "\r\n", "\n", "\r"};
+    if (draw(m, 50) == 0)
+        say_one(m, common);
+    else
+        says(m, usual[kind]);
+}
+
+static void make_csv(maker *m) {
+    static const char *const separators[] = {",", ",", ";", "\t", " "};
+    const char *separator = separators[draw(m, 5)];
+    const int64_t columns = 2 + draw(m, 9), label = draw(m, columns), rows = draw(m, 120);
+    const int64_t rarity = draw(m, 2) ? 8 : 2000, line_end = draw(m, 20) ? draw(m, 3) : 3;
+    const bool wrong = draw(m, 3) == 0;
+    m->size = 0;
+    if (draw(m, 10) == 0)
+        says(m, "\xef\xbb\xbf");
+    for (int64_t j = 0; j < columns && draw(m, 8) > 0; j++) {
+        char name[16];
+        snprintf(name, sizeof name, "f%d", (int)j);
+        says(m, j > 0 ? separator : "");
+        says(m, j == label ? "class" : name);
+    }
+    if (m->size > 0)
+        says(m, "\n");
+    for (int64_t i = 0; i < rows; i++) {
+        const int64_t cells = wrong && draw(m, 200) == 0 ? columns - 1 : columns;
+        for (int64_t j = 0; j < cells; j++) {
+            if (j > 0)
+                says(m, separator);
+            if (j == label)
+                say_label(m);
+            else
+                say_cell(m, rarity, wrong);
+        }
+        if (wrong && draw(m, 500) == 0)
+            say(m, "\0", 1);
+        if (i + 1 < rows || draw(m, 4) > 0)
+            say_line_end(m, line_end);
+    }
+}
+
+static void say_pair(maker *m, int64_t index) {
+    char buf[48];
+    snprintf(buf, sizeof buf, " %d:", (int)index);
+    says(m, buf);
+    say_number(m);
+}
+
+static void make_libsvm(maker *m) {
+    static const char *const odd[] = {" qid:3",   "   ",      " 4000:?", " 4001:NA", " # 3:4",
+                                      " 05001:1", "\t5002:2", " \r",     NULL};
+    static const char *const bad[] = {" 1:1",         " x:1",  " 3",
+                                      " 7000:x",      " 0:1",  " 8000:1e999",
+                                      " :",           " -1:2", " 99999999999999999999:1",
+                                      " 700000000:1", NULL};
+    static const char *const labels[] = {"+1", "-1", "1", "a", "2.0", NULL};
+    const int64_t rows = draw(m, 150), base = draw(m, 5) == 0 ? 0 : 1, density = 1 + draw(m, 6);
+    const bool wrong = draw(m, 3) == 0, plain = draw(m, 2) == 0;
+    m->size = 0;
+    for (int64_t i = 0; i < rows; i++) {
+        if (draw(m, 60) == 0)
+            says(m, "# a comment: 5\n");
+        if (i > 0 && draw(m, 60) == 0)
+            says(m, "\xef\xbb\xbf");
+        if (!wrong || draw(m, 60) > 0)
+            say_one(m, labels);
+        for (int64_t j = base; j < 12; j++)
+            if ((i == 0 && j == 0) || draw(m, density) == 0)
+                say_pair(m, j);
+        if (!plain && draw(m, 12) == 0)
+            say_one(m, odd);
+        if (wrong && draw(m, 80) == 0)
+            say_one(m, bad);
+        if (i + 1 < rows || draw(m, 4) > 0)
+            says(m, draw(m, 10) == 0 ? "\r\n" : "\n");
+    }
+}
+
+/* ---- The comparison ---- */
+
+static void same_texts(const rlar_texts *a, const rlar_texts *b) {
+    assert_int_equal(a->count, b->count);
+    for (int64_t i = 0; i < a->count; i++)
+        assert_string_equal(rlar__texts_at(a, i), rlar__texts_at(b, i));
+}
+
+static void same_data(const rlar_data *a, const rlar_data *b) {
+    const int64_t n = a->view.n, d = a->view.d;
+    assert_int_equal(n, b->view.n);
+    assert_int_equal(d, b->view.d);
+    assert_int_equal(a->missing, b->missing);
+    assert_memory_equal(a->own_x, b->own_x, (size_t)(n * d) * sizeof(double));
+    same_texts(&a->classes, &b->classes);
+    same_texts(&a->features, &b->features);
+    assert_int_equal(a->label == NULL, b->label == NULL);
+    if (a->label)
+        assert_memory_equal(a->label, b->label, (size_t)n * sizeof *a->label);
+}
+
+static rlar_ctx *threaded_ctx(int threads) {
+    rlar_ctx_options options = RLAR_INIT(rlar_ctx_options);
+    rlar_ctx *ctx = NULL;
+    options.threads = threads;
+    assert_int_equal(rlar_ctx_new(&options, &ctx), RLAR_OK);
+    return ctx;
+}
+
+typedef struct tally {
+    int64_t tables, refused;
+} tally;
+
+/* The file in pieces of many sizes, against byte after byte. */
+static void compare(rlar_ctx *one, rlar_ctx *three, const char *path, const rlar_read_options *o,
+                    tally *t) {
+    static const rlar_window_size sizes[] = {{7, 3}, {16, 4}, {61, 8}, {300, 2}, {1000, 5}};
+    rlar_data *want = NULL;
+    const rlar_status status = rlar__data_read(one, path, o, NULL, &want);
+    char text[RLAR_ERROR_SIZE];
+    snprintf(text, sizeof text, "%s", rlar_ctx_error(one));
+    t->tables += status >= 0;
+    t->refused += status < 0;
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+        rlar_ctx *ctx = k % 2 ? one : three;
+        rlar_data *got = NULL;
+        const rlar_status again = rlar__data_read(ctx, path, o, &sizes[k], &got);
+        if (again != status || (status < 0 && strcmp(text, rlar_ctx_error(ctx)) != 0))
+            fail_msg("pieces of %d: %d '%s' instead of %d '%s'", (int)sizes[k].piece, (int)again,
+                     rlar_ctx_error(ctx), (int)status, text);
+        if (status >= 0)
+            same_data(want, got);
+        rlar_data_free(got);
+    }
+    rlar_data_free(want);
+}
+
+static void test_generated(void **state) {
+    (void)state;
+    enum { FILES = 600 };
+    desk d = new_desk();
+    rlar_ctx *one = threaded_ctx(1), *three = threaded_ctx(3);
+    maker *m = malloc(sizeof *m);
+    tally t = {0};
+    char path[512];
+    m->seed = 20261115;
+    for (int i = 0; i < FILES; i++) {
+        const bool csv = i % 2 == 0;
+        if (csv)
+            make_csv(m);
+        else
+            make_libsvm(m);
+        const char *name = csv ? "x.csv" : "x.svm";
+        write_bytes(&d.folder, name, m->text, m->size);
+        d.options.missing = (rlar_missing)draw(m, 4);
+        d.options.features = !csv && draw(m, 4) == 0 ? 5002 : 0;
+        d.options.label = csv && draw(m, 6) == 0 ? "none" : NULL;
+        compare(one, three, path_in(&d.folder, name, path), &d.options, &t);
+    }
+    /* The files are of both kinds, or the test would compare nothing. */
+    assert_true(t.tables > FILES / 5);
+    assert_true(t.refused > FILES / 10);
+    free(m);
+    end_ctx(one);
+    end_ctx(three);
+    end_desk(&d);
+}
+
+/* Gzip and labels in a file of their own take the same way. */
+static void test_packed_and_labels(void **state) {
+    (void)state;
+    desk d = new_desk();
+    rlar_ctx *one = threaded_ctx(1), *three = threaded_ctx(3);
+    maker *m = malloc(sizeof *m);
+    static unsigned char packed[TEXT_ROOM];
+    tally t = {0};
+    char path[512], labels[512];
+    m->seed = 4;
+    m->size = 0;
+    for (int i = 0; i < 400; i++) {
+        say_number(m);
+        says(m, i % 7 == 0 ? ",NA\n" : ",2\n");
+    }
+    write_bytes(&d.folder, "x.csv.gz", packed, pack(m->text, m->size, packed, sizeof packed));
+    d.options.missing = RLAR_MISSING_DROP;
+    compare(one, three, path_in(&d.folder, "x.csv.gz", path), &d.options, &t);
+    m->size = 0;
+    for (int i = 0; i < 400; i++)
+        says(m, i % 3 ? "a\n" : "b\n");
+    write_bytes(&d.folder, "l.txt", m->text, m->size);
+    d.options.labels_file = path_in(&d.folder, "l.txt", labels);
+    compare(one, three, path, &d.options, &t);
+    assert_int_equal(t.tables, 2);
+    free(m);
+    end_ctx(one);
+    end_ctx(three);
+    end_desk(&d);
+}
+
+/* ---- What happens meanwhile ---- */
+
+typedef struct meddler {
+    const char *path;
+    int64_t at; /* bytes read */
+    bool cancel;
+} meddler;
+
+static int meddle(void *user, const rlar_event *event) {
+    const meddler *m = user;
+    if (event->kind != RLAR_EVENT_READ || event->done < m->at)
+        return 0;
+    return m->cancel ? 1 : truncate(m->path, m->at + 1000);
+}
+
+static rlar_status read_meddled(const char *path, bool cancel) {
+    meddler m = {.path = path, .at = 1500000, .cancel = cancel};
+    rlar_ctx_options options = RLAR_INIT(rlar_ctx_options);
+    rlar_ctx *ctx = NULL;
+    rlar_data *data = NULL;
+    options.threads = 3;
+    options.progress = meddle;
+    options.user = &m;
+    assert_int_equal(rlar_ctx_new(&options, &ctx), RLAR_OK);
+    const rlar_window_size size = {.piece = 100000, .pieces = 8};
+    const rlar_status status = rlar__data_read(ctx, path, NULL, &size, &data);
+    rlar_data_free(data);
+    end_ctx(ctx);
+    return status;
+}
+
+/* A file that is cut off while it is read ends there; a read that is cancelled gives all back. */
+static void test_meddled(void **state) {
+    (void)state;
+    desk d = new_desk();
+    char path[512];
+    FILE *file = fopen(path_in(&d.folder, "x.csv", path), "w");
+    for (int i = 0; i < 200000; i++)
+        fprintf(file, "%d,0.5,1234.5\n", i % 2);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(read_meddled(path, true), RLAR_E_CANCELLED);
+    (void)read_meddled(path, false); /* ends inside a row or behind one: both are fine */
+    end_desk(&d);
+}
+
+/* Every allocation fails once. */
+static void read_with_faults(const char *path) {
+    const rlar_window_size size = {.piece = 16, .pieces = 4};
+    faulty f;
+    rlar_ctx *ctx = new_faulty_ctx(&f);
+    rlar_status status = RLAR_E_NOMEM;
+    ctx->threads = 1; /* the allocator of the test counts without a lock */
+    for (int fault = 0; status == RLAR_E_NOMEM; fault++) {
+        rlar_data *data = NULL;
+        f.left = fault;
+        status = rlar__data_read(ctx, path, NULL, &size, &data);
+        f.left = INT32_MAX;
+        assert_int_equal(data != NULL, status >= 0);
+        rlar_data_free(data);
+        assert_int_equal(rlar_ctx_memory(ctx), 0);
+    }
+    assert_int_equal(status, RLAR_OK);
+    end_ctx(ctx);
+}
+
+static void test_faults(void **state) {
+    (void)state;
+    desk d = new_desk();
+    char path[512];
+    put(&d, "x.csv", "a,b,kind\n1,2,x\n3,4,y\n5,6,x\n7,8,z\n9,10,y\n1,\"1\n\",y\n2,2,y\n3,3,x\n");
+    read_with_faults(path_in(&d.folder, "x.csv", path));
+    put(&d, "x.svm", "1 1:2 3:4\n2 1:1 2:2\n1 3:1\n2 1:1 2:2 3:3\n1 1:1 2:2\n1 1:1\n2 4:1\n");
+    read_with_faults(path_in(&d.folder, "x.svm", path));
+    end_desk(&d);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_generated),
+        cmocka_unit_test(test_packed_and_labels),
+        cmocka_unit_test(test_meddled),
+        cmocka_unit_test(test_faults),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
