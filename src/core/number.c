@@ -119,8 +119,10 @@ static const char *scan_exponent(const char *p, const char *end, int64_t *out) {
 __attribute__((always_inline)) static inline const char *
 scan_decimal(const char *p, const char *end, decimal *out) {
     decimal r = {.negative = false};
-    if (p < end && (*p == '-' || *p == '+'))
-        r.negative = *p++ == '-';
+    if (p < end) { /* signs are random: no branch */
+        r.negative = *p == '-';
+        p += r.negative | (*p == '+');
+    }
     r.first = p;
     p = take_digits(p, end, &r.word);
     r.digits = p - r.first;
@@ -315,7 +317,9 @@ static void big_digits(const decimal *number, big *out, int64_t *exponent) {
 }
 
 /* The sign of number - (2 mantissa + 1) 2^(x - 1): above or below the middle of two doubles? */
-static int compare_with_middle(const decimal *number, uint64_t mantissa, int x) {
+__attribute__((noinline)) static int compare_with_middle(decimal *number, uint64_t mantissa,
+                                                         int x) {
+    strip(number);
     big left = {.count = 0}, right = {.count = 2};
     const uint64_t odd = 2 * mantissa + 1;
     int64_t tens;
@@ -332,27 +336,36 @@ static int compare_with_middle(const decimal *number, uint64_t mantissa, int x) 
 
 /* ---- Rounding ---- */
 
-/* Round the number, known to lie in [v.f, v.f + error) 2^v.x, to 53 bits, or fewer below the normal
- * range. The bits of a double count on through the powers of two, so a carry needs no care. */
-static double round_number(const decimal *number, extended v, u128 error) {
-    const int top = v.x + 127; /* 2^top <= value */
-    const bool normal_range = top >= DBL_MIN_EXP - 1;
-    const int cut = normal_range ? 128 - 53 : 128 - 53 + (DBL_MIN_EXP - 1 - top);
-    if (top >= DBL_MAX_EXP)
-        return HUGE_VAL;
-    if (cut > 128)
-        return 0; /* below half of the smallest double */
+/* The number, known to lie in [v.f, v.f + error) 2^v.x, without its last `cut` bits, 1 to 128 of
+ * them, rounded. Whether to round up is random, so only the rare case of doubt is a branch. */
+__attribute__((always_inline)) static inline uint64_t round_at(decimal *number, extended v,
+                                                               u128 error, int cut) {
     const uint64_t kept = cut == 128 ? 0 : (uint64_t)(v.f >> cut);
     const u128 rest = cut == 128 ? v.f : v.f & (((u128)1 << cut) - 1);
     const u128 half = (u128)1 << (cut - 1);
     bool up = rest > half;
-    if (!up && rest + error > half) {
+    if (half - rest < error) { /* unsigned: only where rest <= half */
         const int sign = compare_with_middle(number, kept, v.x + cut);
         up = sign > 0 || (sign == 0 && (kept & 1) != 0);
     }
-    /* The leading one of a normal number adds 1 to the exponent that stands above it. */
-    const uint64_t exponent = normal_range ? (uint64_t)(top - (DBL_MIN_EXP - 1)) : 0;
-    const uint64_t bits = (exponent << 52) + kept + up;
+    return kept + up;
+}
+
+/* To 53 bits, or fewer below the normal range. The bits of a double count on through the powers of
+ * two, so a carry needs no care; the leading one of a normal number adds 1 to the exponent that
+ * stands above it. */
+static double round_number(decimal *number, extended v, u128 error) {
+    enum { USUAL = 128 - 53 };
+    const int above = v.x + 127 - (DBL_MIN_EXP - 1); /* the smallest normal number has 0 */
+    uint64_t bits;
+    if (above > DBL_MAX_EXP - DBL_MIN_EXP)
+        return HUGE_VAL;
+    if (above >= 0)
+        bits = ((uint64_t)above << 52) + round_at(number, v, error, USUAL);
+    else if (above >= USUAL - 128)
+        bits = round_at(number, v, error, USUAL - above);
+    else
+        return 0; /* below half of the smallest double */
     double value;
     memcpy(&value, &bits, sizeof value);
     return value;
@@ -360,9 +373,11 @@ static double round_number(const decimal *number, extended v, u128 error) {
 
 /* Steps 2 and 3. */
 static double rounded_value(decimal *number) {
-    strip(number);
+    enum { SAFE = 280 }; /* |e|: no word makes that too large or too small */
+    if (number->digits > WORD_DIGITS || number->exponent < -SAFE || number->exponent > SAFE)
+        strip(number);
     const int64_t magnitude = number->exponent + number->digits; /* value < 10^magnitude */
-    if (number->digits == 0 || magnitude < -323)
+    if (number->word == 0 || magnitude < -323)
         return 0;
     if (magnitude > 309)
         return HUGE_VAL;
@@ -377,6 +392,7 @@ static inline double decimal_value(decimal *number) {
     static const double tens[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                   1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
                                   1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    static const double sign[] = {1, -1};
     const int64_t e = number->exponent;
     double value;
     if (number->digits > WORD_DIGITS || number->word > (uint64_t)1 << 53 || e < -22 || e > 22)
@@ -384,7 +400,7 @@ static inline double decimal_value(decimal *number) {
     else
         value = e < 0 ? (double)(int64_t)number->word / tens[-e]
                       : (double)(int64_t)number->word * tens[e];
-    return number->negative ? -value : value;
+    return value * sign[number->negative];
 }
 
 const char *rlar__read_double(const char *text, const char *end, double *out) {
