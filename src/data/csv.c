@@ -10,6 +10,7 @@
  * take over, so that pieces of a file are parsed at the same time. */
 #include "data/csv_head.h"
 
+#include <limits.h>
 #include <string.h>
 
 enum { MAX_FIELD = 1 << 20 }; /* longer fields are a lost quote, not data */
@@ -27,7 +28,8 @@ typedef struct csv_parser {
     int64_t head_size, head_capacity;
     bool started, head_quoted, head_text;
 
-    char separator; /* ' ': runs of blanks */
+    char separator;           /* ' ': runs of blanks */
+    bool ends[UCHAR_MAX + 1]; /* the bytes that end a plain field */
     enum field_state state;
     char *field; /* the part of the field that earlier bytes held, or its unquoted text */
     int64_t field_size, field_capacity;
@@ -170,12 +172,15 @@ static rlar_status newline(csv_parser *p, char c, const char *text, size_t size)
     return RLAR_OK;
 }
 
-static bool is_separator(const csv_parser *p, char c) {
-    return c == p->separator || (p->separator == ' ' && c == '\t');
+static void set_separator(csv_parser *p, char separator) {
+    p->separator = separator;
+    p->ends['\n'] = p->ends['\r'] = p->ends['\0'] = p->ends[(unsigned char)separator] = true;
+    if (separator == ' ')
+        p->ends['\t'] = true;
 }
 
 static bool ends_plain(const csv_parser *p, char c) {
-    return c == '\n' || c == '\r' || c == '\0' || is_separator(p, c);
+    return p->ends[(unsigned char)c];
 }
 
 /* The byte c ends a plain field, or follows a closing quote; text is the field. */
@@ -234,7 +239,8 @@ static rlar_status in_quotes(csv_parser *p, const char *bytes, size_t size, size
 }
 
 /* After a quote inside quotes: its twin, or the end of the field. */
-static rlar_status after_quote(csv_parser *p, char c) {
+static rlar_status after_quote(csv_parser *p, char c, size_t *used) {
+    *used = 1;
     if (c == '"') {
         p->state = QUOTED;
         return keep(p, "\"", 1);
@@ -251,25 +257,63 @@ static rlar_status after_quote(csv_parser *p, char c) {
         rlar__token(&c, 1, token));
 }
 
-/* From the start of a field: cells that are numbers and end with the separator. Stops before the
- * first cell that is anything else, or that may go on behind the bytes; returns the bytes used. */
-static size_t take_numbers(csv_parser *p, const char *bytes, size_t size) {
+/* From the start of a field inside a row: cells that are numbers, each with the separator or the
+ * line feed behind it. Stops before the first cell that is anything else, or that may go on behind
+ * the bytes, and after a line. */
+static rlar_status take_numbers(csv_parser *p, const char *bytes, size_t size, size_t *used) {
     const char *at = bytes, *end = bytes + size;
     double *x = NULL;
     const int64_t wanted = rlar__sink_slots(p->sink, &x);
     int64_t taken = 0;
-    for (; taken < wanted; taken++) {
+    bool line = false;
+    while (taken < wanted && !line) {
         const char *text = at;
         while (text < end && *text == ' ')
             text++;
         const char *after = rlar__read_double(text, end, &x[taken]);
-        if (!after || after == end || *after != p->separator || after - text > MAX_FIELD)
+        if (!after || after == end || after - text > MAX_FIELD)
+            break;
+        line = *after == '\n';
+        if (*after != p->separator && !line)
             break;
         at = after + 1;
+        taken++;
     }
     rlar__sink_filled(p->sink, taken);
     p->at.column += taken;
-    return (size_t)(at - bytes);
+    p->at.line += line;
+    *used = (size_t)(at - bytes);
+    return line ? end_row(p) : RLAR_OK;
+}
+
+/* The short way, if the parser stands at the start of a field of a row, or of a row that does not
+ * begin with anything special; *used is 0 if not, or if the first cell is no plain number. */
+static rlar_status feed_numbers(csv_parser *p, const char *bytes, size_t size, size_t *used) {
+    *used = 0;
+    if (p->state != AT_START || p->rows_held != 3)
+        return RLAR_OK;
+    if (!p->in_row) {
+        const char c = *bytes;
+        if (p->at.column != 1 || !((c >= '0' && c <= '9') || c == '-'))
+            return RLAR_OK;
+        p->field_line = p->at.line;
+        RLAR_TRY(begin_row(p));
+    }
+    return take_numbers(p, bytes, size, used);
+}
+
+/* Any bytes, by the state; returns the bytes used. */
+static rlar_status feed_other(csv_parser *p, const char *bytes, size_t size, size_t *used) {
+    switch (p->state) {
+    case AT_START:
+        return start(p, bytes, size, used);
+    case PLAIN:
+        return plain(p, bytes, size, used);
+    case QUOTED:
+        return in_quotes(p, bytes, size, used);
+    default:
+        return after_quote(p, *bytes, used);
+    }
 }
 
 static rlar_status feed_fields(csv_parser *p, const char *bytes, size_t size) {
@@ -279,19 +323,9 @@ static rlar_status feed_fields(csv_parser *p, const char *bytes, size_t size) {
             p->after_cr = false;
         } else {
             p->after_cr = false;
-            const size_t numbers = p->state == AT_START && p->in_row && p->rows_held == 3
-                                       ? take_numbers(p, bytes, size)
-                                       : 0;
-            if (numbers > 0)
-                used = numbers;
-            else if (p->state == AT_START)
-                RLAR_TRY(start(p, bytes, size, &used));
-            else if (p->state == PLAIN)
-                RLAR_TRY(plain(p, bytes, size, &used));
-            else if (p->state == QUOTED)
-                RLAR_TRY(in_quotes(p, bytes, size, &used));
-            else
-                RLAR_TRY(after_quote(p, *bytes));
+            RLAR_TRY(feed_numbers(p, bytes, size, &used));
+            if (used == 0)
+                RLAR_TRY(feed_other(p, bytes, size, &used));
         }
         bytes += used;
         size -= used;
@@ -309,7 +343,7 @@ static rlar_status begin(csv_parser *p) {
         bytes += 3;
         size -= 3;
     }
-    p->separator = p->tab_only ? '\t' : rlar__csv_separator(bytes, size);
+    set_separator(p, p->tab_only ? '\t' : rlar__csv_separator(bytes, size));
     return size > 0 ? feed_fields(p, bytes, (size_t)size) : RLAR_OK;
 }
 
@@ -382,9 +416,9 @@ static void csv_fork(const void *state, rlar_ctx *ctx, rlar_sink *sink, void *co
                                        .sink = sink,
                                        .options = p->options,
                                        .started = true,
-                                       .separator = p->separator,
                                        .at = {.file = p->at.file, .line = 1, .column = 1},
                                        .rows_held = 3};
+    set_separator(copy, p->separator);
 }
 
 static int64_t csv_join(void *state, const void *copy) {
