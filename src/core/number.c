@@ -11,13 +11,11 @@
  * have so many digits as their file has, but a number of pixels has one, two or three at random,
  * and a loop over them would mispredict its end. Grammar: blanks, sign, digits with at most one
  * point, optional exponent, blanks. No hexadecimal, inf, nan or thousands separators. */
-#include "core/core.h"
+#include "core/scaled.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
-
-__extension__ typedef unsigned __int128 u128;
 
 enum {
     WORD_DIGITS = 19, /* what a uint64_t always holds */
@@ -164,11 +162,6 @@ static void strip(decimal *number) {
 
 /* ---- Step 2: 128-bit powers of ten ---- */
 
-typedef struct extended {
-    u128 f; /* top bit set */
-    int x;  /* the value is f 2^x, truncated */
-} extended;
-
 enum { FINE = 32, COARSE = 64 };
 
 /* 10^e truncated to 128 bits, { high, low }: for e = -32..31, and for the multiples of 64. */
@@ -220,39 +213,39 @@ static int power_exponent(int e) {
 }
 
 /* With the top bit set again, which a product of two such numbers may have lost. */
-static extended normal(u128 f, int x) {
+static rlar_extended normal(rlar_u128 f, int x) {
     const bool lost = f >> 127 == 0;
-    return (extended){f << lost, x - lost};
+    return (rlar_extended){f << lost, x - lost};
 }
 
 /* The high half of the 256-bit product. */
-static extended multiply(extended a, extended b) {
+static rlar_extended multiply(rlar_extended a, rlar_extended b) {
     const uint64_t a1 = (uint64_t)(a.f >> 64), a0 = (uint64_t)a.f;
     const uint64_t b1 = (uint64_t)(b.f >> 64), b0 = (uint64_t)b.f;
-    const u128 p10 = (u128)a1 * b0, p01 = (u128)a0 * b1, p00 = (u128)a0 * b0;
-    const u128 middle = (u128)(uint64_t)p10 + (uint64_t)p01 + (p00 >> 64);
-    return normal((u128)a1 * b1 + (p10 >> 64) + (p01 >> 64) + (middle >> 64), a.x + b.x + 128);
+    const rlar_u128 p10 = (rlar_u128)a1 * b0, p01 = (rlar_u128)a0 * b1, p00 = (rlar_u128)a0 * b0;
+    const rlar_u128 middle = (rlar_u128)(uint64_t)p10 + (uint64_t)p01 + (p00 >> 64);
+    return normal((rlar_u128)a1 * b1 + (p10 >> 64) + (p01 >> 64) + (middle >> 64), a.x + b.x + 128);
 }
 
 /* 10^e for |e| < 350. A product of factors with errors below p and q units in the last place has an
  * error below 2 (p + q + 2): here below 8. */
-static extended power_of_ten(int e) {
+static rlar_extended power_of_ten(int e) {
     const int step = (e + FINE) >> 6, rest = e - COARSE * step;
     const struct power *p = &fine[rest + FINE];
-    const extended r = {(u128)p->high << 64 | p->low, power_exponent(rest)};
+    const rlar_extended r = {(rlar_u128)p->high << 64 | p->low, power_exponent(rest)};
     if (step == 0)
         return r;
     p = &coarse[step + 5];
-    return multiply((extended){(u128)p->high << 64 | p->low, power_exponent(COARSE * step)}, r);
+    return multiply(
+        (rlar_extended){(rlar_u128)p->high << 64 | p->low, power_exponent(COARSE * step)}, r);
 }
 
-/* word 10^e; the error is below 2 (8 + 2) < 2^5. */
-static extended word_times_power(uint64_t word, int e) {
-    const extended p = power_of_ten(e);
+rlar_extended rlar__scaled(uint64_t word, int e) {
+    const rlar_extended p = power_of_ten(e);
     const int zeros = __builtin_clzll(word);
     const uint64_t top = word << zeros;
-    const u128 low = (u128)top * (uint64_t)p.f;
-    return normal((u128)top * (uint64_t)(p.f >> 64) + (low >> 64), p.x + 64 - zeros);
+    const rlar_u128 low = (rlar_u128)top * (uint64_t)p.f;
+    return normal((rlar_u128)top * (uint64_t)(p.f >> 64) + (low >> 64), p.x + 64 - zeros);
 }
 
 /* ---- Step 3: big integers ---- */
@@ -338,11 +331,11 @@ __attribute__((noinline)) static int compare_with_middle(decimal *number, uint64
 
 /* The number, known to lie in [v.f, v.f + error) 2^v.x, without its last `cut` bits, 1 to 128 of
  * them, rounded. Whether to round up is random, so only the rare case of doubt is a branch. */
-__attribute__((always_inline)) static inline uint64_t round_at(decimal *number, extended v,
-                                                               u128 error, int cut) {
+__attribute__((always_inline)) static inline uint64_t round_at(decimal *number, rlar_extended v,
+                                                               rlar_u128 error, int cut) {
     const uint64_t kept = cut == 128 ? 0 : (uint64_t)(v.f >> cut);
-    const u128 rest = cut == 128 ? v.f : v.f & (((u128)1 << cut) - 1);
-    const u128 half = (u128)1 << (cut - 1);
+    const rlar_u128 rest = cut == 128 ? v.f : v.f & (((rlar_u128)1 << cut) - 1);
+    const rlar_u128 half = (rlar_u128)1 << (cut - 1);
     bool up = rest > half;
     if (half - rest < error) { /* unsigned: only where rest <= half */
         const int sign = compare_with_middle(number, kept, v.x + cut);
@@ -354,7 +347,7 @@ __attribute__((always_inline)) static inline uint64_t round_at(decimal *number, 
 /* To 53 bits, or fewer below the normal range. The bits of a double count on through the powers of
  * two, so a carry needs no care; the leading one of a normal number adds 1 to the exponent that
  * stands above it. */
-static double round_number(decimal *number, extended v, u128 error) {
+static double round_number(decimal *number, rlar_extended v, rlar_u128 error) {
     enum { USUAL = 128 - 53 };
     const int above = v.x + 127 - (DBL_MIN_EXP - 1); /* the smallest normal number has 0 */
     uint64_t bits;
@@ -384,8 +377,8 @@ static double rounded_value(decimal *number) {
     const int64_t dropped = number->digits > WORD_DIGITS ? number->digits - WORD_DIGITS : 0;
     const int e = (int)(number->exponent + dropped);
     /* Dropped digits add less than one unit to a word of at least 10^18: 2^128 / 10^18 < 2^69. */
-    return round_number(number, word_times_power(number->word, e),
-                        (u128)1 << (dropped > 0 ? 69 : 5));
+    return round_number(number, rlar__scaled(number->word, e),
+                        (rlar_u128)1 << (dropped > 0 ? 69 : RLAR_SCALED_ERROR_BITS));
 }
 
 static inline double decimal_value(decimal *number) {

@@ -266,6 +266,41 @@ static void test_format_reads_back(void **state) {
     }
 }
 
+/* A double of one of the kinds that data have: any bits, few digits, sums of few powers of two. */
+static double some_double(uint64_t *seed) {
+    const uint64_t bits = next_random(seed);
+    double value;
+    switch (next_random(seed) % 4) {
+    case 0:
+        memcpy(&value, &bits, sizeof value);
+        return isfinite(value) ? value : 1;
+    case 1:
+        return (double)(bits % 10000000) / pow(10, (double)(next_random(seed) % 12));
+    case 2:
+        return ldexp((double)(bits % 4096 + 1), (int)(next_random(seed) % 140) - 100);
+    default:
+        return ((double)(bits >> 11) * 0x1p-53 - 0.5) * pow(10, (double)(bits % 40) - 20);
+    }
+}
+
+/* The first of 15, 16 and 17 digits that reads back, as the C library writes them. */
+static void test_format_like_printf(void **state) {
+    (void)state;
+    uint64_t seed = 99;
+    for (int i = 0; i < 300000; i++) {
+        const double value = some_double(&seed);
+        if (fabs(value) < DBL_MIN || (fabs(value) < 1e15 && value == floor(value)))
+            continue;
+        char got[RLAR_NUMBER_SIZE], want[RLAR_NUMBER_SIZE];
+        int digits = 15;
+        do
+            snprintf(want, sizeof want, "%.*g", digits, value);
+        while (strtod(want, NULL) != value && ++digits <= 17);
+        assert_int_equal(rlar__format_double(value, got), (int)strlen(want));
+        assert_string_equal(got, want);
+    }
+}
+
 /* The host program may have set a locale with a decimal comma: nothing here may notice. */
 static void test_locale(void **state) {
     (void)state;
@@ -292,6 +327,7 @@ int main(void) {
                                        cmocka_unit_test(test_int64),
                                        cmocka_unit_test(test_format),
                                        cmocka_unit_test(test_format_reads_back),
+                                       cmocka_unit_test(test_format_like_printf),
                                        cmocka_unit_test(test_locale)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

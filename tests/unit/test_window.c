@@ -145,10 +145,18 @@ static void say_pair(maker *m, int64_t index) {
 static void make_libsvm(maker *m) {
     static const char *const odd[] = {" qid:3",   "   ",      " 4000:?", " 4001:NA", " # 3:4",
                                       " 05001:1", "\t5002:2", " \r",     NULL};
-    static const char *const bad[] = {" 1:1",         " x:1",  " 3",
-                                      " 7000:x",      " 0:1",  " 8000:1e999",
-                                      " :",           " -1:2", " 99999999999999999999:1",
-                                      " 700000000:1", NULL};
+    static const char *const bad[] = {" 1:1",
+                                      " x:1",
+                                      " 3",
+                                      " 7000:x",
+                                      " 0:1",
+                                      " 8000:1e999",
+                                      " :",
+                                      " -1:2",
+                                      " 99999999999999999999:1",
+                                      " 9000:1 9000:2",
+                                      " 700000000:1",
+                                      NULL};
     static const char *const labels[] = {"+1", "-1", "1", "a", "2.0", NULL};
     const int64_t rows = draw(m, 150), base = draw(m, 5) == 0 ? 0 : 1, density = 1 + draw(m, 6);
     const bool wrong = draw(m, 3) == 0, plain = draw(m, 2) == 0;
