@@ -1,4 +1,4 @@
-/* predict.c - model -> scaling -> map -> classifier.
+/* predict.c - scaling -> map -> classifier.
  *
  * Works on blocks, so its memory does not grow with the data. Every block is padded to whole
  * columns of the projection, so that a sample gets the same bits alone or in company. */
@@ -14,7 +14,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { BLOCK_BYTES = 32 << 20, BLOCK_MAX = 1024 };
+enum { BLOCK_BYTES = 32 << 20, BLOCK_MAX = 1024, DEFAULT_NEIGHBOURS = 5 };
+/* A test part that is shared is kept whole up to this size; each thread of a search has one. */
+enum { SHARED_BYTES = 128 << 20 };
 
 /* ---- Shared with fit.c ---- */
 
@@ -65,11 +67,14 @@ static void block_free(block *b) {
     rlar__free(b->z);
 }
 
-static rlar_status block_new(rlar_ctx *ctx, const rlar_model *m, int64_t n, block *b) {
+/* Without room for samples when these are scaled already. */
+static rlar_status block_new(rlar_ctx *ctx, const rlar_model *m, int64_t n, bool scaled, block *b) {
     int64_t most = BLOCK_BYTES / ((int64_t)sizeof(double) * m->d) / RLAR_COLUMNS * RLAR_COLUMNS;
     most = most < RLAR_COLUMNS ? RLAR_COLUMNS : most > BLOCK_MAX ? BLOCK_MAX : most;
     b->most = rlar__padded(n) < most ? rlar__padded(n) : most;
-    RLAR_TRY(rlar__alloc(ctx, b->most, (size_t)m->d * sizeof *b->x, "a block of samples", &b->x));
+    if (!scaled)
+        RLAR_TRY(
+            rlar__alloc(ctx, b->most, (size_t)m->d * sizeof *b->x, "a block of samples", &b->x));
     return rlar__alloc(ctx, b->most, (size_t)m->p * sizeof *b->z, "a block of outputs", &b->z);
 }
 
@@ -91,44 +96,14 @@ static rlar_status check_columns(rlar_ctx *ctx, const rlar_model *m, const rlar_
     return RLAR_OK;
 }
 
-/* Scaled outputs of `count` samples; rows NULL: from `start` on. */
-static rlar_status embed_block(rlar_ctx *ctx, const rlar_model *m, const rlar_data *data,
-                               const int64_t *rows, int64_t start, int64_t count, block *b) {
-    const int64_t columns = rlar__padded(count);
-    for (int64_t i = 0; i < count; i++) {
-        const int64_t row = rows ? rows[start + i] : start + i;
-        if (row < 0 || row >= data->view.n)
-            return rlar__fail(ctx, RLAR_E_ARG,
-                              "rlar_predict: row %lld is not one of the %lld samples",
-                              (long long)row, (long long)data->view.n);
-        double *x = b->x + i * m->d;
-        rlar_data_row(data, row, x);
-        for (int64_t j = 0; j < m->d; j++)
-            if (isnan(x[j]))
-                x[j] = m->scaling.fill[j];
-        RLAR_TRY(rlar__check_row(ctx, data, row, x));
-    }
-    memset(b->x + count * m->d, 0, (size_t)((columns - count) * m->d) * sizeof *b->x);
-    RLAR_TRY(rlar__scaling_apply(ctx, &m->scaling, b->x, count));
-    RLAR_TRY(rlar__project(ctx, m->p, columns, m->d, m->w, b->x, b->z));
-    rlar__add_offset(m->p, count, m->b, b->z);
-    for (int64_t i = 0; i < count * m->p; i++)
-        if (!(fabs(b->z[i]) <= RLAR_LARGEST))
-            return rlar__fail(
-                ctx, RLAR_E_NUMERIC,
-                "%s: sample %lld is too large for the model: an output of %g, more than "
-                "%g; check its values",
-                data->file,
-                (long long)(data->first + 1 + (rows ? rows[start + i / m->p] : start + i / m->p)),
-                b->z[i], RLAR_LARGEST);
-    return RLAR_OK;
-}
-
+/* What is predicted, by what. */
 typedef struct prediction {
     const rlar_model *model;
+    const rlar_scaling *scaling;
     const rlar_data *data;
-    const int64_t *rows;
+    const int64_t *rows; /* NULL: all */
     int64_t n;
+    const double *scaled; /* d x n, scaled before and padded; or NULL */
     rlar_classifier classifier;
     int64_t neighbours;
     int64_t *classes;
@@ -136,10 +111,56 @@ typedef struct prediction {
     rlar_classify_plan plan; /* empty for a transform */
 } prediction;
 
+static int64_t row_at(const prediction *p, int64_t i) {
+    return p->rows ? p->rows[i] : i;
+}
+
+/* Samples start .. start + count - 1, scaled, and zero columns behind them. */
+static rlar_status scale_block(rlar_ctx *ctx, const prediction *p, int64_t start, int64_t count,
+                               double *out) {
+    const rlar_data *data = p->data;
+    const int64_t d = data->view.d, columns = rlar__padded(count);
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t row = row_at(p, start + i);
+        if (row < 0 || row >= data->view.n)
+            return rlar__fail(ctx, RLAR_E_ARG,
+                              "rlar_predict: row %lld is not one of the %lld samples",
+                              (long long)row, (long long)data->view.n);
+        double *x = out + i * d;
+        rlar_data_row(data, row, x);
+        for (int64_t j = 0; j < d; j++)
+            if (isnan(x[j]))
+                x[j] = p->scaling->fill[j];
+        RLAR_TRY(rlar__check_row(ctx, data, row, x));
+    }
+    memset(out + count * d, 0, (size_t)((columns - count) * d) * sizeof *out);
+    return rlar__scaling_apply(ctx, p->scaling, out, count);
+}
+
+/* The outputs of scaled samples. */
+static rlar_status embed_block(rlar_ctx *ctx, const prediction *p, int64_t start, int64_t count,
+                               const double *x, block *b) {
+    const rlar_model *m = p->model;
+    RLAR_TRY(rlar__project(ctx, m->p, rlar__padded(count), m->d, m->w, x, b->z));
+    rlar__add_offset(m->p, count, m->b, b->z);
+    for (int64_t i = 0; i < count * m->p; i++)
+        if (!(fabs(b->z[i]) <= RLAR_LARGEST))
+            return rlar__fail(
+                ctx, RLAR_E_NUMERIC,
+                "%s: sample %lld is too large for the model: an output of %g, more than "
+                "%g; check its values",
+                p->data->file, (long long)(p->data->first + 1 + row_at(p, start + i / m->p)),
+                b->z[i], RLAR_LARGEST);
+    return RLAR_OK;
+}
+
 static rlar_status predict_block(rlar_ctx *ctx, const prediction *p, int64_t start, int64_t count,
                                  block *b) {
     const rlar_model *m = p->model;
-    RLAR_TRY(embed_block(ctx, m, p->data, p->rows, start, count, b));
+    const double *x = p->scaled ? p->scaled + start * m->d : b->x;
+    if (!p->scaled)
+        RLAR_TRY(scale_block(ctx, p, start, count, b->x));
+    RLAR_TRY(embed_block(ctx, p, start, count, x, b));
     if (p->z) {
         memcpy(p->z + start * m->p, b->z, (size_t)(count * m->p) * sizeof *b->z);
         return RLAR_OK;
@@ -157,7 +178,7 @@ static rlar_status predict_all(rlar_ctx *ctx, prediction *p) {
     block b = {0};
     if (!p->z)
         RLAR_TRY(rlar__classify_open(ctx, p->classifier, p->neighbours, &refs, p->n, &p->plan));
-    rlar_status status = p->n > 0 ? block_new(ctx, p->model, p->n, &b) : RLAR_OK;
+    rlar_status status = p->n > 0 ? block_new(ctx, p->model, p->n, p->scaled, &b) : RLAR_OK;
     for (int64_t start = 0; status >= 0 && start < p->n; start += b.most) {
         const int64_t count = p->n - start < b.most ? p->n - start : b.most;
         status = predict_block(ctx, p, start, count, &b);
@@ -165,6 +186,19 @@ static rlar_status predict_all(rlar_ctx *ctx, prediction *p) {
     block_free(&b);
     rlar__classify_close(&p->plan);
     return status;
+}
+
+/* Parse the classifier; argmax is for those methods only whose outputs are class scores. */
+static rlar_status choose(rlar_ctx *ctx, const char *classifier, const rlar_method_def *method,
+                          prediction *p) {
+    RLAR_TRY(rlar__classifier_parse(ctx, classifier, &p->classifier));
+    if (p->classifier == RLAR_CLASSIFY_ARGMAX && method && !method->regression)
+        return rlar__fail(
+            ctx, RLAR_E_ARG,
+            "argmax needs outputs that are class scores, those of method %s are not; use "
+            "1nn, knn or centroid",
+            method->name);
+    return RLAR_OK;
 }
 
 rlar_status rlar_predict(rlar_ctx *ctx, const rlar_model *model, const rlar_data *data,
@@ -176,20 +210,14 @@ rlar_status rlar_predict(rlar_ctx *ctx, const rlar_model *model, const rlar_data
     if (options)
         memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
     prediction p = {.model = model,
+                    .scaling = &model->scaling,
                     .data = data,
                     .rows = o.rows,
                     .n = o.rows ? o.n_rows : data->view.n,
-                    .neighbours = o.neighbours ? o.neighbours : 5,
+                    .neighbours = o.neighbours ? o.neighbours : DEFAULT_NEIGHBOURS,
                     .classes = classes,
                     .scores = scores};
-    RLAR_TRY(rlar__classifier_parse(ctx, o.classifier, &p.classifier));
-    const rlar_method_def *method = rlar_method_find(model->method);
-    if (p.classifier == RLAR_CLASSIFY_ARGMAX && method && !method->regression)
-        return rlar__fail(
-            ctx, RLAR_E_ARG,
-            "argmax needs outputs that are class scores, those of method %s are not; use "
-            "1nn, knn or centroid",
-            method->name);
+    RLAR_TRY(choose(ctx, o.classifier, rlar_method_find(model->method), &p));
     return predict_all(ctx, &p);
 }
 
@@ -198,6 +226,50 @@ rlar_status rlar_transform(rlar_ctx *ctx, const rlar_model *model, const rlar_da
     if (!ctx || !model || !data || !z)
         return rlar__fail(ctx, RLAR_E_ARG, "rlar_transform: ctx, model, data and z are needed");
     rlar__begin(ctx);
-    prediction p = {.model = model, .data = data, .n = data->view.n, .z = z};
+    prediction p = {
+        .model = model, .scaling = &model->scaling, .data = data, .n = data->view.n, .z = z};
+    return predict_all(ctx, &p);
+}
+
+/* ---- Many models, one test part ---- */
+
+rlar_status rlar__tests_scale(rlar_ctx *ctx, rlar_tests *tests) {
+    const prediction p = {.scaling = rlar__training_scaling(tests->training),
+                          .data = tests->data,
+                          .rows = tests->rows,
+                          .n = tests->n};
+    const int64_t d = tests->data->view.d, columns = rlar__padded(tests->n);
+    const double bytes = (double)columns * (double)d * sizeof(double);
+    if (bytes > SHARED_BYTES || !rlar__training_spares(ctx, tests->training, bytes))
+        return RLAR_OK;
+    double *x = NULL;
+    rlar_status status =
+        rlar__alloc(ctx, columns, (size_t)d * sizeof *x, "the scaled test samples", &x);
+    if (status >= 0)
+        status = scale_block(ctx, &p, 0, tests->n, x);
+    if (status < 0)
+        rlar__free(x);
+    else
+        tests->x = x;
+    return status == RLAR_E_CANCELLED ? status : RLAR_OK;
+}
+
+void rlar__tests_free(rlar_tests *tests) {
+    rlar__free(tests->x);
+    tests->x = NULL;
+}
+
+rlar_status rlar__tests_predict(rlar_ctx *ctx, const rlar_tests *tests, const rlar_model *model,
+                                const rlar_method_def *method, const char *classifier,
+                                int64_t neighbours, int64_t *classes) {
+    prediction p = {.model = model,
+                    .scaling = rlar__training_scaling(tests->training),
+                    .data = tests->data,
+                    .rows = tests->rows,
+                    .n = tests->n,
+                    .scaled = tests->x,
+                    .neighbours = neighbours ? neighbours : DEFAULT_NEIGHBOURS,
+                    .classes = classes};
+    RLAR_TRY(choose(ctx, classifier, method, &p));
     return predict_all(ctx, &p);
 }

@@ -1,7 +1,7 @@
 /* evaluate.c - repeated splits, tuning, and the same splits for every method.
  *
  *   1. check the specification, every axis value and every split before anything is fitted
- *   2. search: each cell of each grid on each trial
+ *   2. search: each cell of each grid on each trial (search.c)
  *        oracle   trained on the training part, measured on the test part: an upper bound
  *        cv       measured by folds inside the training part: the honest one
  *   3. choose: oracle one cell for all trials, cv one per trial
@@ -10,189 +10,24 @@
  *
  * All fits of a stage are independent: they run in parallel and write to places of their own, so
  * the results do not depend on the threads. A fit that fails on its data (RLAR_E_NUMERIC,
- * RLAR_E_DATA) is a failed trial; every other error ends the evaluation. After an oracle search the
- * final stage repeats one fit in `cells`; in return no search fit keeps its predictions. */
+ * RLAR_E_DATA) is a failed trial; every other error ends the evaluation. What the oracle has
+ * fitted and kept is not fitted again in stage 4. */
 #include "data/dataset.h"
-#include "data/scale.h"
 #include "eval/classify.h"
-#include "eval/eval_result.h"
 #include "eval/metrics.h"
-#include "eval/split.h"
+#include "eval/run.h"
+#include "eval/schedule.h"
 #include "linalg/linalg.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { DEFAULT_TRIALS = 10, DEFAULT_TUNE_FOLDS = 5, MOST_TRIALS = 1000000 };
 
-/* Everything the fits share; read-only for them but for the counters. */
-typedef struct eval_run {
-    const rlar_data *data;
-    const rlar_eval_spec *spec;
-    rlar_labels labels;
-    uint64_t data_id;
-    rlar_split_rule rule;
-    int64_t trials;        /* splits; with folds: repetitions x folds */
-    int64_t *inner_folds;  /* per trial; NULL unless cv has something to search */
-    int64_t *search_first; /* n_methods + 1: the search tasks of each method */
-    rlar_eval *eval;
-    _Atomic int64_t *confusion; /* n_methods times c x c; integers: any order of adding will do */
-    _Atomic int64_t done;
-    int64_t total; /* fits */
-} eval_run;
-
-/* ---- One fit ---- */
-
-/* Give predicted classes the numbers of the data's classes. They differ when the training part has
- * lost a class; both lists are in the same order, so one walk through both finds every name. */
-static rlar_status map_classes(rlar_ctx *ctx, const rlar_labels *labels, const rlar_model *model,
-                               int64_t *classes, int64_t m) {
-    const int64_t c = rlar_model_classes(model);
-    int64_t *map;
-    if (c == labels->c)
-        return RLAR_OK;
-    RLAR_TRY(rlar__alloc(ctx, c, sizeof *map, "the classes of the model", &map));
-    for (int64_t i = 0, j = 0; i < c; i++, j++) {
-        const char *name = rlar_model_class(model, i);
-        while (j < labels->c - 1 && strcmp(rlar__texts_at(labels->classes, j), name) != 0)
-            j++;
-        map[i] = j;
-    }
-    for (int64_t i = 0; i < m; i++)
-        classes[i] = map[classes[i]];
-    rlar__free(map);
-    return RLAR_OK;
-}
-
-/* Train on part->train, predict part->test. */
-static rlar_status fit_and_predict(rlar_ctx *ctx, const eval_run *run, const rlar_cell *cell,
-                                   const rlar_part *part, int64_t *classes, double seconds[2]) {
-    rlar_fit_options fit = RLAR_INIT(rlar_fit_options);
-    rlar_predict_options predict = RLAR_INIT(rlar_predict_options);
-    rlar_model *model = NULL;
-    fit.scale = cell->scale;
-    fit.rows = part->train;
-    fit.n_rows = part->n_train;
-    predict.classifier = cell->classifier;
-    predict.neighbours = run->spec->neighbours;
-    predict.rows = part->test;
-    predict.n_rows = part->n_test;
-    const double start = rlar__now();
-    RLAR_TRY(rlar_fit(ctx, run->data, cell->params, &fit, &model, NULL));
-    const double middle = rlar__now();
-    rlar_status status = rlar_predict(ctx, model, run->data, &predict, classes, NULL);
-    seconds[0] = middle - start;
-    seconds[1] = rlar__now() - middle;
-    if (status >= 0)
-        status = map_classes(ctx, &run->labels, model, classes, part->n_test);
-    rlar_model_free(model);
-    return status;
-}
-
-/* Fit cell number `cell` on the part; classes of the test samples into classes[n_test]. */
-static rlar_status run_cell(rlar_ctx *ctx, const eval_run *run, int64_t method, int64_t cell,
-                            const rlar_part *part, int64_t **classes, double seconds[2]) {
-    rlar_cell made = {0};
-    RLAR_TRY(rlar__alloc(ctx, part->n_test, sizeof **classes, "the predictions", classes));
-    rlar_status status =
-        rlar__grid_cell(ctx, run->spec, method, &run->eval->method[method].grid, cell, &made);
-    if (status >= 0)
-        status = fit_and_predict(ctx, run, &made, part, *classes, seconds);
-    rlar__cell_free(&made);
-    if (status < 0) {
-        rlar__free(*classes);
-        *classes = NULL;
-    }
-    return status;
-}
-
-/* What the data of one trial may cause. Anything else would happen again in the next. */
-static bool is_failed_trial(rlar_status status) {
-    return status == RLAR_E_NUMERIC || status == RLAR_E_DATA;
-}
-
-/* Keep the text of a fit that failed and go on; pass other errors on with the place. */
-static rlar_status settle(rlar_ctx *ctx, const eval_run *run, int64_t method, int64_t trial,
-                          rlar_status status, char **failure) {
-    char place[96];
-    if (status >= 0)
-        return RLAR_OK;
-    if (is_failed_trial(status))
-        return rlar__strdup(ctx, rlar_ctx_error(ctx), failure);
-    if (status == RLAR_E_CANCELLED)
-        return status;
-    snprintf(place, sizeof place, "%.40s, trial %lld", run->eval->method[method].result.method,
-             (long long)trial + 1);
-    return rlar__fail_in(ctx, status, place);
-}
-
-/* Only the calling thread tells; a child elsewhere has no callback. */
-static rlar_status count_done(rlar_ctx *ctx, eval_run *run, int64_t fits) {
-    const int64_t done = atomic_fetch_add(&run->done, fits) + fits;
-    return ctx->progress ? rlar__report(ctx, RLAR_EVENT_FIT, done, run->total, NULL) : RLAR_OK;
-}
-
-/* ---- The search ---- */
-
-/* The share of right answers on the test part; nothing else is needed to choose a cell. */
-static rlar_status part_accuracy(rlar_ctx *ctx, const eval_run *run, int64_t method, int64_t cell,
-                                 const rlar_part *part, double *accuracy) {
-    int64_t *classes = NULL;
-    int64_t right = 0;
-    double seconds[2];
-    RLAR_TRY(run_cell(ctx, run, method, cell, part, &classes, seconds));
-    for (int64_t i = 0; i < part->n_test; i++)
-        right += classes[i] == run->labels.label[part->test[i]];
-    rlar__free(classes);
-    *accuracy = (double)right / (double)part->n_test;
-    return RLAR_OK;
-}
-
-/* Mean validation accuracy over the folds inside the training part. */
-static rlar_status cv_accuracy(rlar_ctx *ctx, const eval_run *run, int64_t method, int64_t trial,
-                               int64_t cell, const rlar_part *outer, double *accuracy) {
-    const int64_t folds = run->inner_folds[trial];
-    double sum = 0;
-    for (int64_t f = 0; f < folds; f++) {
-        rlar_part inner = {0};
-        double one = 0;
-        RLAR_TRY(rlar__inner_make(ctx, &run->labels, run->data_id, &run->rule, trial, outer, folds,
-                                  f, &inner));
-        const rlar_status status = part_accuracy(ctx, run, method, cell, &inner, &one);
-        rlar__part_free(&inner);
-        RLAR_TRY(status);
-        sum += one;
-    }
-    *accuracy = sum / (double)folds;
-    return RLAR_OK;
-}
-
-/* Task: one cell of one method on one trial. */
-static rlar_status search_task(rlar_ctx *ctx, void *arg, int64_t index) {
-    eval_run *run = arg;
-    int64_t method = 0;
-    while (index >= run->search_first[method + 1])
-        method++;
-    rlar_eval_method *m = &run->eval->method[method];
-    const int64_t place = index - run->search_first[method];
-    const int64_t trial = place / m->grid.cells, cell = place % m->grid.cells;
-    rlar_part part = {0};
-    double accuracy = NAN;
-    RLAR_TRY(rlar__split_make(ctx, &run->labels, run->data_id, &run->rule, trial, &part));
-    const rlar_status status = run->inner_folds
-                                   ? cv_accuracy(ctx, run, method, trial, cell, &part, &accuracy)
-                                   : part_accuracy(ctx, run, method, cell, &part, &accuracy);
-    rlar__part_free(&part);
-    RLAR_TRY(settle(ctx, run, method, trial, status, &m->search_failure[place]));
-    m->search[place] = status < 0 ? NAN : accuracy;
-    return count_done(ctx, run, run->inner_folds ? run->inner_folds[trial] : 1);
-}
-
 /* ---- The final fits ---- */
 
 /* Metrics of the trial, and its counts added to those of the method. */
-static rlar_status measure(rlar_ctx *ctx, const eval_run *run, int64_t method, int64_t trial,
+static rlar_status measure(rlar_ctx *ctx, const rlar_run *run, int64_t method, int64_t trial,
                            const rlar_part *part, const int64_t *classes) {
     rlar_eval_method *m = &run->eval->method[method];
     const int64_t c = run->labels.c;
@@ -218,42 +53,117 @@ static rlar_status measure(rlar_ctx *ctx, const eval_run *run, int64_t method, i
     return status;
 }
 
-/* The part is made anew: cheaper than keeping all trials in memory, and exactly the same. */
-static rlar_status final_fit(rlar_ctx *ctx, const eval_run *run, int64_t method, int64_t trial) {
+/* From the predictions that the oracle has kept. */
+static rlar_status final_kept(rlar_ctx *ctx, rlar_run *run, int64_t method, int64_t trial,
+                              int64_t fit) {
     rlar_eval_method *m = &run->eval->method[method];
     rlar_part part = {0};
     int64_t *classes = NULL;
-    double seconds[2];
+    m->failure[trial] = m->search_failure[trial * m->grid.cells + m->selected[trial]];
+    m->search_failure[trial * m->grid.cells + m->selected[trial]] = NULL;
+    if (m->failure[trial])
+        return RLAR_OK;
     RLAR_TRY(rlar__split_make(ctx, &run->labels, run->data_id, &run->rule, trial, &part));
-    rlar_status status = run_cell(ctx, run, method, m->selected[trial], &part, &classes, seconds);
-    if (status >= 0) {
-        m->fit_seconds[trial] = seconds[0];
-        m->predict_seconds[trial] = seconds[1];
+    rlar_status status =
+        rlar__alloc(ctx, part.n_test, sizeof *classes, "the predictions", &classes);
+    for (int64_t i = 0; i < part.n_test && status >= 0; i++)
+        classes[i] = run->kept[fit * run->test_max + i];
+    if (status >= 0)
         status = measure(ctx, run, method, trial, &part, classes);
-    }
+    m->fit_seconds[trial] = run->seconds[2 * fit];
+    m->predict_seconds[trial] = run->seconds[2 * fit + 1];
     rlar__free(classes);
     rlar__part_free(&part);
     return status;
 }
 
-/* Task: one method on one trial. */
-static rlar_status final_task(rlar_ctx *ctx, void *arg, int64_t index) {
-    eval_run *run = arg;
+/* A unit is one method on one trial; its item is the fit of the chosen cell. */
+static int64_t final_items(const void *arg, int64_t index) {
+    const rlar_run *run = arg;
     const int64_t method = index / run->trials, trial = index % run->trials;
-    rlar_eval_method *m = &run->eval->method[method];
-    if (m->failure[trial] == NULL)
-        RLAR_TRY(settle(ctx, run, method, trial, final_fit(ctx, run, method, trial),
-                        &m->failure[trial]));
-    if (m->failure[trial] != NULL)
-        m->accuracy[trial] = m->balanced[trial] = m->macro_f1[trial] = NAN;
-    return count_done(ctx, run, 1);
+    const bool failed = run->eval->method[method].failure[trial] != NULL;
+    return failed || rlar__search_kept(run, method, trial) >= 0 ? 0 : 1;
+}
+
+/* The part is made anew: cheaper than keeping all trials in memory, and exactly the same. */
+static rlar_status final_open(rlar_ctx *ctx, void *arg, int64_t index, void **out) {
+    const rlar_run *run = arg;
+    rlar_unit *unit = NULL;
+    RLAR_TRY(rlar__calloc(ctx, 1, sizeof *unit, "the training part", &unit));
+    unit->run = run;
+    unit->method = index / run->trials;
+    unit->trial = index % run->trials;
+    rlar_status status =
+        rlar__split_make(ctx, &run->labels, run->data_id, &run->rule, unit->trial, &unit->rows);
+    if (status >= 0)
+        status =
+            rlar__unit_open(ctx, unit, run->eval->method[unit->method].selected[unit->trial], 1, 1);
+    if (status < 0)
+        rlar__unit_close(unit);
+    else
+        *out = unit;
+    return status;
+}
+
+static rlar_status final_fit(rlar_ctx *ctx, const rlar_unit *unit) {
+    rlar_eval_method *m = &unit->run->eval->method[unit->method];
+    const int64_t trial = unit->trial, cell = m->selected[trial];
+    rlar_model *model = NULL;
+    int64_t *classes = NULL;
+    rlar_status status =
+        rlar__alloc(ctx, unit->rows.n_test, sizeof *classes, "the predictions", &classes);
+    if (status >= 0)
+        status = rlar__unit_fit(ctx, unit, cell, &model, &m->fit_seconds[trial]);
+    if (status >= 0)
+        status = rlar__unit_predict(ctx, unit, model, cell, classes, &m->predict_seconds[trial]);
+    if (status >= 0)
+        status = measure(ctx, unit->run, unit->method, trial, &unit->rows, classes);
+    rlar_model_free(model);
+    rlar__free(classes);
+    return status;
+}
+
+static rlar_status final_item(rlar_ctx *ctx, void *arg, void *shared, int64_t item) {
+    rlar_run *run = arg;
+    const rlar_unit *unit = shared;
+    (void)item;
+    RLAR_TRY(rlar__unit_settle(ctx, run, unit->method, unit->trial, final_fit(ctx, unit),
+                               &run->eval->method[unit->method].failure[unit->trial]));
+    return rlar__run_count(ctx, run, 1);
+}
+
+/* What was kept first, then the fits that are left. */
+static rlar_status run_finals(rlar_ctx *ctx, rlar_run *run) {
+    const rlar_schedule schedule = {.units = run->eval->count * run->trials,
+                                    .items = final_items,
+                                    .open = final_open,
+                                    .run = final_item,
+                                    .close = rlar__unit_close,
+                                    .arg = run};
+    for (int64_t i = 0; i < schedule.units; i++) {
+        const int64_t method = i / run->trials, trial = i % run->trials;
+        const int64_t fit = rlar__search_kept(run, method, trial);
+        const bool failed = run->eval->method[method].failure[trial] != NULL;
+        if (fit >= 0 && !failed)
+            RLAR_TRY(final_kept(ctx, run, method, trial, fit));
+        if (fit >= 0 || failed)
+            RLAR_TRY(rlar__run_count(ctx, run, 1));
+    }
+    RLAR_TRY(rlar__schedule_run(ctx, &schedule));
+    for (int64_t i = 0; i < schedule.units; i++) {
+        rlar_eval_method *m = &run->eval->method[i / run->trials];
+        const int64_t trial = i % run->trials;
+        if (m->failure[trial] != NULL)
+            m->accuracy[trial] = m->balanced[trial] = m->macro_f1[trial] = NAN;
+    }
+    return RLAR_OK;
 }
 
 /* ---- The stages ---- */
 
 /* The test sizes and, where cv searches, the inner folds of every trial. Finds what cannot be split
  * before anything is fitted. */
-static rlar_status check_trials(rlar_ctx *ctx, eval_run *run, rlar_eval_result *sizes) {
+static rlar_status check_trials(rlar_ctx *ctx, rlar_run *run, rlar_eval_result *sizes) {
     const int64_t wanted = run->spec->tune_folds ? run->spec->tune_folds : DEFAULT_TUNE_FOLDS;
     for (int64_t t = 0; t < run->trials; t++) {
         rlar_part part = {0};
@@ -274,20 +184,6 @@ static rlar_status check_trials(rlar_ctx *ctx, eval_run *run, rlar_eval_result *
     return RLAR_OK;
 }
 
-/* Number the search tasks and count all fits. */
-static void count_tasks(eval_run *run) {
-    int64_t folds = 0;
-    for (int64_t t = 0; t < run->trials; t++)
-        folds += run->inner_folds ? run->inner_folds[t] : 1;
-    run->total = run->eval->count * run->trials;
-    for (int64_t m = 0; m < run->eval->count; m++) {
-        const rlar_eval_method *method = &run->eval->method[m];
-        const int64_t cells = method->search ? method->grid.cells : 0;
-        run->search_first[m + 1] = run->search_first[m] + run->trials * cells;
-        run->total += folds * cells;
-    }
-}
-
 /* Does any method have something to search? If not, cv needs no inner folds. */
 static bool any_search(const rlar_eval *eval) {
     for (int64_t m = 0; m < eval->count; m++)
@@ -298,7 +194,7 @@ static bool any_search(const rlar_eval *eval) {
 
 /* All memory and all checks that need the grids. What was taken before a failure is freed by the
  * caller. */
-static rlar_status prepare(rlar_ctx *ctx, eval_run *run) {
+static rlar_status prepare(rlar_ctx *ctx, rlar_run *run) {
     const int64_t methods = run->spec->n_methods, c = run->labels.c;
     rlar_eval_result sizes = {0};
     RLAR_TRY(rlar__eval_new(ctx, run->spec, run->trials, c, &run->eval));
@@ -312,21 +208,20 @@ static rlar_status prepare(rlar_ctx *ctx, eval_run *run) {
         r->test_min = sizes.test_min;
         r->test_max = sizes.test_max;
     }
-    RLAR_TRY(rlar__calloc(ctx, methods + 1, sizeof(int64_t), "the tasks", &run->search_first));
+    run->test_max = sizes.test_max;
     RLAR_TRY(rlar__calloc(ctx, methods * c, (size_t)c * sizeof(int64_t), "the confusion counts",
                           &run->confusion));
-    count_tasks(run);
+    RLAR_TRY(rlar__search_new(ctx, run));
+    run->total = methods * run->trials + run->fit_first[methods];
     return RLAR_OK;
 }
 
-/* The tasks of all methods together, so that the last fits of one do not leave threads idle. */
-static rlar_status run_stages(rlar_ctx *ctx, eval_run *run) {
+/* The fits of all methods together, so that the last fits of one do not leave threads idle. */
+static rlar_status run_stages(rlar_ctx *ctx, rlar_run *run) {
     const int64_t methods = run->eval->count, cc = run->labels.c * run->labels.c;
     RLAR_TRY(rlar__report(ctx, RLAR_EVENT_FIT, 0, run->total, NULL));
-    RLAR_TRY(rlar__parallel_ctx(ctx, run->search_first[methods], search_task, run));
-    for (int64_t m = 0; m < methods; m++)
-        rlar__eval_select(run->eval, m, run->spec->tune);
-    RLAR_TRY(rlar__parallel_ctx(ctx, methods * run->trials, final_task, run));
+    RLAR_TRY(rlar__search(ctx, run));
+    RLAR_TRY(run_finals(ctx, run));
     for (int64_t m = 0; m < methods; m++) {
         for (int64_t i = 0; i < cc; i++)
             run->eval->method[m].confusion[i] = atomic_load(&run->confusion[m * cc + i]);
@@ -373,7 +268,7 @@ static rlar_status check_spec(rlar_ctx *ctx, const rlar_eval_spec *spec) {
 }
 
 /* From the specification to a run that can start. */
-static rlar_status start_run(rlar_ctx *ctx, eval_run *run) {
+static rlar_status start_run(rlar_ctx *ctx, rlar_run *run) {
     const rlar_eval_spec *spec = run->spec;
     RLAR_TRY(check_spec(ctx, spec));
     RLAR_TRY(rlar__labels_of(ctx, run->data, &run->labels));
@@ -403,13 +298,13 @@ rlar_status rlar_evaluate(rlar_ctx *ctx, const rlar_data *data, const rlar_eval_
     /* The caller's struct may be older (shorter) than ours: what it lacks is 0. */
     rlar_eval_spec known = {0};
     memcpy(&known, spec, spec->size < sizeof known ? spec->size : sizeof known);
-    eval_run run = {.data = data, .spec = &known};
+    rlar_run run = {.data = data, .spec = &known, .threads = rlar_ctx_threads(ctx)};
     RLAR_TRY(rlar__blas_open(ctx, 0));
     rlar_status status = start_run(ctx, &run);
     if (status >= 0)
         status = run_stages(ctx, &run);
+    rlar__search_free(&run);
     rlar__free(run.inner_folds);
-    rlar__free(run.search_first);
     rlar__free(run.confusion);
     if (status < 0) {
         rlar_eval_free(run.eval);

@@ -192,6 +192,32 @@ const char *rlar__grid_value(const rlar_grid *grid, int64_t cell, int64_t axis) 
     return rlar__texts_at(&grid->values, grid->first[axis] + value_index(grid, cell, axis));
 }
 
+int64_t rlar__grid_values(const rlar_grid *grid, const char *name) {
+    for (int64_t i = 0; i < grid->n_axes; i++)
+        if (strcmp(rlar__texts_at(&grid->names, i), name) == 0)
+            return grid->first[i + 1] - grid->first[i];
+    return 1;
+}
+
+/* The digits of the cell's number from the last axis on, taken from whichever counts this axis. */
+int64_t rlar__grid_find(const rlar_grid *grid, int64_t scale, int64_t classifier, int64_t others) {
+    int64_t cell = 0, weight = 1;
+    for (int64_t i = grid->n_axes - 1; i >= 0; i--) {
+        const char *name = rlar__texts_at(&grid->names, i);
+        const int64_t count = grid->first[i + 1] - grid->first[i];
+        int64_t digit = others % count;
+        if (strcmp(name, "scale") == 0)
+            digit = scale;
+        else if (strcmp(name, "classifier") == 0)
+            digit = classifier;
+        else
+            others /= count;
+        cell += digit * weight;
+        weight *= count;
+    }
+    return cell;
+}
+
 /* The texts live in the grid, which outlives the cell. */
 static rlar_status set_axis(rlar_ctx *ctx, rlar_cell *cell, const char *name, const char *value) {
     if (strcmp(name, "scale") == 0)

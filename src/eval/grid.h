@@ -26,6 +26,11 @@ rlar_status rlar__grid_build(rlar_ctx *ctx, const rlar_eval_spec *spec, int64_t 
 void rlar__grid_free(rlar_grid *grid);
 /* The value of an axis in a cell. Lives as long as the grid. */
 const char *rlar__grid_value(const rlar_grid *grid, int64_t cell, int64_t axis);
+/* Values of the axis of this name; 1 where there is none. */
+int64_t rlar__grid_values(const rlar_grid *grid, const char *name);
+/* The cell with this value of the axes "scale" and "classifier" (0 where there is none) and this
+ * combination, one of cells / scales / classifiers, of all others. */
+int64_t rlar__grid_find(const rlar_grid *grid, int64_t scale, int64_t classifier, int64_t others);
 /* The cell for the method; free with rlar__cell_free. */
 rlar_status rlar__grid_cell(rlar_ctx *ctx, const rlar_eval_spec *spec, int64_t method,
                             const rlar_grid *grid, int64_t cell, rlar_cell *out);

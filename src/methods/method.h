@@ -12,6 +12,7 @@ typedef struct rlar_train {
     const int32_t *label;  /* n, not decreasing */
     const int64_t *first;  /* c + 1: class i is the samples first[i] .. first[i+1]-1 */
     const double *weights; /* n, or NULL */
+    const void *shared;    /* what the method's prepare() made for these samples, or NULL */
 } rlar_train;
 
 /* The linear map a method yields: z = W'x + b. Made by rlar__map_new once p is known. */
@@ -34,6 +35,13 @@ typedef struct rlar_method {
     /* Bytes and flops that fit() will take. */
     rlar_status (*forecast)(rlar_ctx *ctx, const rlar_train *sizes, const rlar_params *params,
                             rlar_forecast *out);
+    /* Both or neither; for grids. What fits of these samples have in common, made once and handed
+     * to each as train->shared, read-only, on any thread. It depends on the samples, and on
+     * parameters only where fit() makes sure that it has the same. `fits` is how many will use it.
+     * A fit has the same bits with it and without. Not larger than what a fit holds. */
+    rlar_status (*prepare)(rlar_ctx *ctx, const rlar_train *train, const rlar_params *params,
+                           int64_t fits, void **shared);
+    void (*release)(void *shared);
 } rlar_method;
 
 enum { RLAR_MAX_PARAMS = 16 };

@@ -1,0 +1,78 @@
+/* run.h - an evaluation under way: what evaluate.c, search.c and unit.c share. */
+#ifndef RLAR_RUN_H
+#define RLAR_RUN_H
+
+#include "eval/eval_result.h"
+#include "eval/split.h"
+#include "pipeline.h"
+
+/* Everything the fits share; read-only for them but for the counters and places of their own. */
+typedef struct rlar_run {
+    const rlar_data *data;
+    const rlar_eval_spec *spec;
+    int threads;
+    rlar_labels labels;
+    uint64_t data_id;
+    rlar_split_rule rule;
+    int64_t trials;       /* splits; with folds: repetitions x folds */
+    int64_t *inner_folds; /* per trial; NULL unless cv has something to search */
+    rlar_eval *eval;
+    _Atomic int64_t *confusion; /* n_methods times c x c; integers: any order of adding will do */
+    _Atomic int64_t done;
+    int64_t total; /* fits */
+
+    /* The search. Its parts are the training parts of the trials, or with cv the folds in them. */
+    int64_t *part_first; /* trials + 1: the parts of each trial */
+    int64_t *unit_first; /* n_methods + 1: the units of each method, one for each part and scale */
+    int64_t *fit_first;  /* n_methods + 1: its fits, one for each part and cell */
+    double *accuracy;    /* of each fit; NaN: failed */
+    char **failure;      /* of each fit: the text, or NULL */
+    double *seconds;     /* of each fit and its prediction; NULL: not kept, as the next */
+    int32_t *kept;       /* oracle: the predictions of each fit, test_max places for each */
+    int64_t test_max;
+} rlar_run;
+
+/* ---- One prepared part (unit.c) ---- */
+
+/* What all fits of one method on one part with one scaling share. */
+typedef struct rlar_unit {
+    const rlar_run *run;
+    int64_t method, trial;
+    int64_t part, scale; /* the search's */
+    rlar_part rows;
+    rlar_training *training; /* NULL when the samples cannot be used: then every fit fails */
+    rlar_status status;      /* of the preparation */
+    char *failure;           /* its text */
+    rlar_tests tests;
+    int64_t fits;      /* for which it was prepared */
+    double seconds[2]; /* that preparing the training and the test part took */
+} rlar_unit;
+
+/* Prepare the unit, whose run, method, trial and rows are set, for so many fits and predictions, of
+ * which that of `cell` is one. */
+rlar_status rlar__unit_open(rlar_ctx *ctx, rlar_unit *unit, int64_t cell, int64_t fits,
+                            int64_t predictions);
+void rlar__unit_close(void *unit);
+/* Fit the cell, and predict the test samples by it: classes[n_test], numbered as in the data. The
+ * times include the preparation. A model serves all cells that differ in the classifier only. */
+rlar_status rlar__unit_fit(rlar_ctx *ctx, const rlar_unit *unit, int64_t cell, rlar_model **out,
+                           double *seconds);
+rlar_status rlar__unit_predict(rlar_ctx *ctx, const rlar_unit *unit, const rlar_model *model,
+                               int64_t cell, int64_t *classes, double *seconds);
+/* Keep the text of a fit that failed and go on; pass other errors on with the place. */
+rlar_status rlar__unit_settle(rlar_ctx *ctx, const rlar_run *run, int64_t method, int64_t trial,
+                              rlar_status status, char **failure);
+/* Count the fits, and tell. */
+rlar_status rlar__run_count(rlar_ctx *ctx, rlar_run *run, int64_t fits);
+
+/* ---- The search (search.c) ---- */
+
+/* Room for the search of all methods that have a grid. */
+rlar_status rlar__search_new(rlar_ctx *ctx, rlar_run *run);
+void rlar__search_free(rlar_run *run);
+/* Fit every cell of every grid; choose. */
+rlar_status rlar__search(rlar_ctx *ctx, rlar_run *run);
+/* The fit of the search that the final one would repeat, or -1 when it was not kept. */
+int64_t rlar__search_kept(const rlar_run *run, int64_t method, int64_t trial);
+
+#endif

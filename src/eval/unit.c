@@ -1,0 +1,131 @@
+/* unit.c - one training part and one test part, prepared once for all fits of a method on them.
+ *
+ * What is shared: the choice of samples, their scaling and checks, the scaled test samples, and
+ * what the method itself can prepare (rlar_method.prepare). A fit has the same bits as rlar_fit
+ * and rlar_predict with the same rows. Cells that differ in the classifier only share the fit. */
+#include "eval/run.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* What the data of one trial may cause. Anything else would happen again in the next. */
+static bool is_failed_trial(rlar_status status) {
+    return status == RLAR_E_NUMERIC || status == RLAR_E_DATA;
+}
+
+rlar_status rlar__unit_settle(rlar_ctx *ctx, const rlar_run *run, int64_t method, int64_t trial,
+                              rlar_status status, char **failure) {
+    char place[96];
+    if (status >= 0)
+        return RLAR_OK;
+    if (is_failed_trial(status))
+        return rlar__strdup(ctx, rlar_ctx_error(ctx), failure);
+    if (status == RLAR_E_CANCELLED)
+        return status;
+    snprintf(place, sizeof place, "%.40s, trial %lld", run->eval->method[method].result.method,
+             (long long)trial + 1);
+    return rlar__fail_in(ctx, status, place);
+}
+
+/* Only the calling thread tells; a child elsewhere has no callback. */
+rlar_status rlar__run_count(rlar_ctx *ctx, rlar_run *run, int64_t fits) {
+    const int64_t done = atomic_fetch_add(&run->done, fits) + fits;
+    return ctx->progress ? rlar__report(ctx, RLAR_EVENT_FIT, done, run->total, NULL) : RLAR_OK;
+}
+
+/* ---- Open and close ---- */
+
+static rlar_status make_cell(rlar_ctx *ctx, const rlar_unit *u, int64_t cell, rlar_cell *out) {
+    const rlar_run *run = u->run;
+    return rlar__grid_cell(ctx, run->spec, u->method, &run->eval->method[u->method].grid, cell,
+                           out);
+}
+
+static rlar_status prepare_training(rlar_ctx *ctx, rlar_unit *u, const rlar_cell *cell,
+                                    int64_t fits) {
+    rlar_fit_options options = RLAR_INIT(rlar_fit_options);
+    options.scale = cell->scale;
+    options.rows = u->rows.train;
+    options.n_rows = u->rows.n_train;
+    RLAR_TRY(rlar__training_new(ctx, u->run->data, &options, cell->params, u->run->threads,
+                                &u->training));
+    return rlar__training_share(ctx, u->training, cell->params, fits);
+}
+
+/* One prediction scales block by block, which needs less memory. */
+static rlar_status prepare_tests(rlar_ctx *ctx, rlar_unit *u, int64_t predictions) {
+    u->tests = (rlar_tests){
+        .data = u->run->data, .training = u->training, .rows = u->rows.test, .n = u->rows.n_test};
+    return predictions > 1 ? rlar__tests_scale(ctx, &u->tests) : RLAR_OK;
+}
+
+rlar_status rlar__unit_open(rlar_ctx *ctx, rlar_unit *u, int64_t cell, int64_t fits,
+                            int64_t predictions) {
+    rlar_cell made = {0};
+    u->fits = fits;
+    RLAR_TRY(make_cell(ctx, u, cell, &made));
+    const double start = rlar__now();
+    u->status = prepare_training(ctx, u, &made, fits);
+    const double middle = rlar__now();
+    rlar__cell_free(&made);
+    RLAR_TRY(rlar__unit_settle(ctx, u->run, u->method, u->trial, u->status, &u->failure));
+    if (u->training)
+        RLAR_TRY(prepare_tests(ctx, u, predictions));
+    u->seconds[0] = middle - start;
+    u->seconds[1] = rlar__now() - middle;
+    return RLAR_OK;
+}
+
+void rlar__unit_close(void *unit) {
+    rlar_unit *u = unit;
+    rlar__tests_free(&u->tests);
+    rlar__training_free(u->training);
+    rlar__part_free(&u->rows);
+    rlar__free(u->failure);
+    rlar__free(u);
+}
+
+/* ---- Fits ---- */
+
+/* The class numbers of the data: they differ when the training part has lost a class. */
+static void map_classes(const rlar_unit *u, int64_t *classes) {
+    for (int64_t i = 0; i < u->rows.n_test; i++)
+        classes[i] = rlar__training_class(u->training, classes[i]);
+}
+
+/* The first of many fits was given room when the unit was opened; each of them asks for its own. */
+static rlar_status fit_cell(rlar_ctx *ctx, const rlar_unit *u, const rlar_params *params,
+                            rlar_model **out) {
+    rlar_info info = {.size = sizeof info, .objective = NAN, .smoothed = NAN};
+    if (!u->training)
+        return rlar__fail(ctx, u->status, "%s", u->failure);
+    if (u->fits > 1)
+        RLAR_TRY(rlar__training_room(ctx, u->training, params));
+    return rlar__fit_training(ctx, u->training, params, out, &info);
+}
+
+rlar_status rlar__unit_fit(rlar_ctx *ctx, const rlar_unit *u, int64_t cell, rlar_model **out,
+                           double *seconds) {
+    rlar_cell made = {0};
+    RLAR_TRY(make_cell(ctx, u, cell, &made));
+    const double start = rlar__now();
+    const rlar_status status = fit_cell(ctx, u, made.params, out);
+    *seconds = u->seconds[0] + rlar__now() - start;
+    rlar__cell_free(&made);
+    return status;
+}
+
+rlar_status rlar__unit_predict(rlar_ctx *ctx, const rlar_unit *u, const rlar_model *model,
+                               int64_t cell, int64_t *classes, double *seconds) {
+    rlar_cell made = {0};
+    RLAR_TRY(make_cell(ctx, u, cell, &made));
+    const double start = rlar__now();
+    const rlar_status status =
+        rlar__tests_predict(ctx, &u->tests, model, rlar_params_method(made.params), made.classifier,
+                            u->run->spec->neighbours, classes);
+    *seconds = u->seconds[1] + rlar__now() - start;
+    rlar__cell_free(&made);
+    if (status >= 0)
+        map_classes(u, classes);
+    return status;
+}

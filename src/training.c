@@ -1,0 +1,274 @@
+/* training.c - the samples of a fit: chosen, grouped by class, scaled and checked.
+ *
+ * They are copied once, as float64; the method sees nothing else. Many fits may share one training
+ * part, and with it what their method can prepare for all of them (rlar_method.prepare): from the
+ * first fit on nothing in it changes. */
+#include "training.h"
+
+#include "data/dataset.h"
+#include "linalg/linalg.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- Who is in which class ---- */
+
+static int64_t row_at(const rlar_fit_options *o, int64_t i) {
+    return o->rows ? o->rows[i] : i;
+}
+
+/* Number the classes that occur among the rows; sizes go to first[class + 1]. map: data class ->
+ * training class. */
+static rlar_status count_classes(rlar_ctx *ctx, const rlar_data *data, const rlar_fit_options *o,
+                                 rlar_training *t, int64_t *map) {
+    const int64_t n = t->train.n;
+    memset(t->first, 0, (size_t)(data->classes.count + 1) * sizeof *t->first);
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t row = row_at(o, i);
+        if (row < 0 || row >= data->view.n)
+            return rlar__fail(ctx, RLAR_E_ARG, "rlar_fit: row %lld is not one of the %lld samples",
+                              (long long)row, (long long)data->view.n);
+        t->first[data->label[row] + 1]++;
+    }
+    t->train.c = 0;
+    for (int64_t i = 0; i < data->classes.count; i++) {
+        const int64_t size = t->first[i + 1];
+        map[i] = size > 0 ? t->train.c : -1;
+        if (size == 0)
+            continue;
+        t->class_of[t->train.c] = i;
+        t->first[++t->train.c] = size;
+    }
+    for (int64_t i = 0; i < t->train.c; i++)
+        t->first[i + 1] += t->first[i];
+    return RLAR_OK;
+}
+
+/* Stable: within a class the samples keep their order. */
+static void sort_rows(const rlar_data *data, const rlar_fit_options *o, const int64_t *map,
+                      rlar_training *t) {
+    for (int64_t i = 0; i < t->train.n; i++) {
+        const int64_t row = row_at(o, i), k = map[data->label[row]];
+        const int64_t at = t->first[k]++;
+        t->order[at] = row;
+        t->label[at] = (int32_t)k;
+    }
+    for (int64_t k = t->train.c; k > 0; k--)
+        t->first[k] = t->first[k - 1];
+    t->first[0] = 0;
+}
+
+static rlar_status check_counts(rlar_ctx *ctx, const rlar_data *data, const rlar_training *t) {
+    if (t->train.c < 2)
+        return rlar__fail(
+            ctx, RLAR_E_DATA,
+            "%s: all %lld samples are of one class, \"%.40s\"; two classes are needed: "
+            "is the label column the right one?",
+            data->file, (long long)t->train.n, rlar__texts_at(&data->classes, t->class_of[0]));
+    return RLAR_OK;
+}
+
+/* What every call that trains checks first. */
+static rlar_status check_data(rlar_ctx *ctx, const rlar_data *data, const rlar_fit_options *o) {
+    if (data->view.n < 1 || data->view.d < 1)
+        return rlar__fail(ctx, RLAR_E_DATA,
+                          "%s: %lld samples of %lld features: nothing to learn from", data->file,
+                          (long long)data->view.n, (long long)data->view.d);
+    if (!data->label)
+        return rlar__fail(ctx, RLAR_E_DATA,
+                          "%s: no labels; name the label column (--label) or give --labels FILE",
+                          data->file);
+    if (o->rows && o->n_rows < 1)
+        return rlar__fail(ctx, RLAR_E_ARG, "rlar_fit: no rows to train on");
+    /* The BLAS counts in 32 bits. */
+    if (data->view.d > INT32_MAX || data->view.n > INT32_MAX)
+        return rlar__fail(ctx, RLAR_E_TOO_LARGE,
+                          "%s: %lld samples of %lld features; at most %d of each", data->file,
+                          (long long)data->view.n, (long long)data->view.d, INT32_MAX);
+    return RLAR_OK;
+}
+
+static rlar_status group(rlar_ctx *ctx, const rlar_data *data, const rlar_fit_options *o,
+                         rlar_training *t) {
+    const int64_t n = o->rows ? o->n_rows : data->view.n, classes = data->classes.count;
+    t->data = data;
+    t->train = (rlar_train){.n = n, .d = data->view.d};
+    int64_t *map = NULL;
+    RLAR_TRY(rlar__alloc(ctx, n, sizeof *t->order, "the sample order", &t->order));
+    RLAR_TRY(rlar__alloc(ctx, n, sizeof *t->label, "the labels", &t->label));
+    RLAR_TRY(rlar__alloc(ctx, classes + 1, sizeof *t->first, "the classes", &t->first));
+    RLAR_TRY(rlar__alloc(ctx, classes, sizeof *t->class_of, "the classes", &t->class_of));
+    RLAR_TRY(rlar__alloc(ctx, classes, sizeof *map, "the classes", &map));
+    rlar_status status = count_classes(ctx, data, o, t, map);
+    if (status >= 0)
+        sort_rows(data, o, map, t);
+    rlar__free(map);
+    RLAR_TRY(status);
+    t->train.label = t->label;
+    t->train.first = t->first;
+    return check_counts(ctx, data, t);
+}
+
+rlar_status rlar__training_group(rlar_ctx *ctx, const rlar_data *data,
+                                 const rlar_fit_options *options, rlar_training *out) {
+    rlar_fit_options o = RLAR_INIT(rlar_fit_options);
+    if (options)
+        memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
+    RLAR_TRY(check_data(ctx, data, &o));
+    RLAR_TRY(rlar__scaling_parse(ctx, o.scale, &out->scaling));
+    return group(ctx, data, &o, out);
+}
+
+/* ---- The samples ---- */
+
+static rlar_status check_scaled(rlar_ctx *ctx, const rlar_training *t) {
+    char where[96], chain[64];
+    const rlar_data *data = t->data;
+    const int64_t d = t->train.d;
+    for (int64_t i = 0; i < t->train.n * d; i++) {
+        if (fabs(t->x[i]) <= RLAR_LARGEST)
+            continue;
+        rlar__scaling_text(&t->scaling, chain, sizeof chain);
+        return rlar__fail(
+            ctx, RLAR_E_DATA,
+            "%s: sample %lld, %s is %g after scaling \"%s\", more than the limit of %g; "
+            "choose --scale unit or minmax",
+            data->file, (long long)t->order[i / d] + 1,
+            rlar__feature_text(data, i % d, where, sizeof where), t->x[i], chain, RLAR_LARGEST);
+    }
+    return RLAR_OK;
+}
+
+/* Nothing can be learned from samples that are all the same. */
+static rlar_status check_varies(rlar_ctx *ctx, const rlar_training *t) {
+    const size_t sample = (size_t)t->train.d * sizeof *t->x;
+    for (int64_t i = 1; i < t->train.n; i++)
+        if (memcmp(t->x, t->x + i * t->train.d, sample) != 0)
+            return RLAR_OK;
+    return rlar__fail(
+        ctx, RLAR_E_DATA,
+        "%s: all %lld samples are equal after scaling: no feature varies, so there is "
+        "nothing to learn from",
+        t->data->file, (long long)t->train.n);
+}
+
+static rlar_status load(rlar_ctx *ctx, rlar_training *t) {
+    const rlar_data *data = t->data;
+    const int64_t n = t->train.n, d = t->train.d;
+    size_t sample = 0;
+    if (!rlar__size_mul((size_t)d, sizeof(double), &sample))
+        return rlar__fail(ctx, RLAR_E_TOO_LARGE, "%s: %lld features are too many", data->file,
+                          (long long)d);
+    RLAR_TRY(rlar__calloc(ctx, rlar__padded(n), sample, "the scaled samples", &t->x));
+    for (int64_t i = 0; i < n; i++) {
+        rlar_data_row(data, t->order[i], t->x + i * d);
+        RLAR_TRY(rlar__check_row(ctx, data, t->order[i], t->x + i * d));
+        if (i % 1024 == 0)
+            RLAR_TRY(rlar__poll(ctx));
+    }
+    RLAR_TRY(rlar__scaling_learn(ctx, &t->scaling, t->x, n, d));
+    t->train.x = t->x;
+    RLAR_TRY(check_scaled(ctx, t));
+    return check_varies(ctx, t);
+}
+
+/* ---- Memory ---- */
+
+rlar_status rlar__training_forecast(rlar_ctx *ctx, const rlar_training *t,
+                                    const rlar_params *params, rlar_forecast *out) {
+    RLAR_TRY(params->method->forecast(ctx, &t->train, params, out));
+    const double n = (double)t->train.n, d = (double)t->train.d;
+    const double p = (double)params->method->outputs(&t->train, params);
+    out->bytes +=
+        (int64_t)(8.0 * ((double)rlar__padded(t->train.n) * d + 2.0 * n + d * (p + 4.0) + n * p));
+    return RLAR_OK;
+}
+
+rlar_status rlar__training_room(rlar_ctx *ctx, const rlar_training *t, const rlar_params *params) {
+    rlar_forecast f = {.size = sizeof f};
+    RLAR_TRY(rlar__training_forecast(ctx, t, params, &f));
+    if (t->x) /* held already */
+        f.bytes -= (int64_t)sizeof *t->x * rlar__padded(t->train.n) * t->train.d;
+    const double limit = (double)ctx->memory->limit, held = (double)rlar_ctx_memory(ctx);
+    if (limit > 0.0 && held + (double)f.bytes > limit)
+        return rlar__fail(
+            ctx, RLAR_E_NOMEM,
+            "the fit needs %.1f MiB beside the %.1f MiB held, the memory limit is %.1f MiB; "
+            "raise it (--max-memory) or use less data",
+            (double)f.bytes / 1048576.0, held / 1048576.0, limit / 1048576.0);
+    return rlar__blas_open(ctx, f.bytes);
+}
+
+bool rlar__training_spares(const rlar_ctx *ctx, const rlar_training *training, double bytes) {
+    const double limit = (double)ctx->memory->limit, held = (double)rlar_ctx_memory(ctx);
+    return limit <= 0.0 || held + bytes + (double)training->at_once * training->fit_bytes <= limit;
+}
+
+/* ---- The life of a training part ---- */
+
+static rlar_status fill(rlar_ctx *ctx, const rlar_data *data, const rlar_fit_options *options,
+                        const rlar_params *params, rlar_training *t) {
+    rlar_forecast f = {.size = sizeof f};
+    RLAR_TRY(rlar__training_group(ctx, data, options, t));
+    if (data->view.weights)
+        return rlar__fail(ctx, RLAR_E_UNSUPPORTED, "%s: method %s does not take sample weights",
+                          data->file, params->method->def.name);
+    RLAR_TRY(rlar__training_room(ctx, t, params));
+    RLAR_TRY(rlar__training_forecast(ctx, t, params, &f));
+    t->fit_bytes = (double)f.bytes;
+    return load(ctx, t);
+}
+
+rlar_status rlar__training_new(rlar_ctx *ctx, const rlar_data *data,
+                               const rlar_fit_options *options, const rlar_params *params,
+                               int at_once, rlar_training **out) {
+    rlar_training *t = NULL;
+    RLAR_TRY(rlar__calloc(ctx, 1, sizeof *t, "the training part", &t));
+    t->at_once = at_once;
+    const rlar_status status = fill(ctx, data, options, params, t);
+    if (status < 0)
+        rlar__training_free(t);
+    else
+        *out = t;
+    return status;
+}
+
+void rlar__training_clear(rlar_training *t) {
+    if (t->sharer)
+        t->sharer->release(t->shared);
+    rlar__scaling_free(&t->scaling);
+    rlar__free(t->x);
+    rlar__free(t->order);
+    rlar__free(t->label);
+    rlar__free(t->first);
+    rlar__free(t->class_of);
+}
+
+void rlar__training_free(rlar_training *training) {
+    if (!training)
+        return;
+    rlar__training_clear(training);
+    rlar__free(training);
+}
+
+/* What a fit would hold is at least as large as what it could share: no need to ask for more. */
+rlar_status rlar__training_share(rlar_ctx *ctx, rlar_training *t, const rlar_params *params,
+                                 int64_t fits) {
+    const rlar_method *method = params->method;
+    if (fits < 2 || t->sharer || !method->prepare || !rlar__training_spares(ctx, t, t->fit_bytes))
+        return RLAR_OK;
+    const rlar_status status = method->prepare(ctx, &t->train, params, fits, &t->shared);
+    if (status < 0)
+        return status == RLAR_E_CANCELLED ? status : RLAR_OK;
+    t->sharer = method;
+    t->train.shared = t->shared;
+    return RLAR_OK;
+}
+
+int64_t rlar__training_class(const rlar_training *training, int64_t i) {
+    return training->class_of[i];
+}
+
+const rlar_scaling *rlar__training_scaling(const rlar_training *training) {
+    return &training->scaling;
+}
