@@ -48,7 +48,8 @@ static rlar_fisher_problem problem_of(const rlar_train *train, const rlar_params
                                  .x = train->x,
                                  .first = train->first,
                                  .ridge = rlar__param(params, "ridge"),
-                                 .keep = rlar__param_int(params, "fisherface") ? faces : 0};
+                                 .keep = rlar__param_int(params, "fisherface") ? faces : 0,
+                                 .reduced = train->shared};
 }
 
 static rlar_status scale_sw(rlar_ctx *ctx, int64_t d, int64_t q, const double *mu, double *w) {
@@ -100,6 +101,16 @@ static rlar_status fit(rlar_ctx *ctx, const rlar_train *train, const rlar_params
     return status;
 }
 
+/* Every ridge starts with the same reduction, unless Cholesky can do without one. */
+static rlar_status prepare(rlar_ctx *ctx, const rlar_train *train, const rlar_params *params,
+                           int64_t fits, void **shared) {
+    const rlar_fisher_problem problem = problem_of(train, params);
+    (void)fits;
+    if (!rlar__fisher_reduces(&problem))
+        return RLAR_OK;
+    return rlar__reduction_share(ctx, train, rlar__reduce, shared);
+}
+
 static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_params *params,
                             rlar_forecast *out) {
     (void)ctx;
@@ -133,4 +144,6 @@ const rlar_method rlar__method_lda = {
     .outputs = outputs,
     .fit = fit,
     .forecast = forecast,
+    .prepare = prepare,
+    .release = rlar__reduction_release,
 };

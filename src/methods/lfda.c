@@ -40,7 +40,7 @@ typedef struct state {
 } state;
 
 static rlar_status state_open(rlar_ctx *ctx, const rlar_train *train, state *st) {
-    RLAR_TRY(rlar__reduce(ctx, train->x, train->d, train->n, &st->reduced));
+    RLAR_TRY(rlar__reduction_take(ctx, train, rlar__reduce, false, &st->reduced));
     const int64_t r = st->reduced.r;
     const size_t column = (size_t)r * sizeof(double);
     st->groups = rlar__train_groups(train);
@@ -51,8 +51,8 @@ static rlar_status state_open(rlar_ctx *ctx, const rlar_train *train, state *st)
     return rlar__alloc(ctx, st->q, column, "the eigenvectors", &st->coef);
 }
 
-static void state_close(state *st) {
-    rlar__reduce_free(&st->reduced);
+static void state_close(const rlar_train *train, state *st) {
+    rlar__reduction_end(train, &st->reduced);
     rlar__free(st->sw);
     rlar__free(st->sb);
     rlar__free(st->values);
@@ -110,12 +110,20 @@ static rlar_status fit(rlar_ctx *ctx, const rlar_train *train, const rlar_params
     if (status >= 0)
         status = rlar__reduce_back(ctx, &st.reduced, st.q, st.coef, out->w, out->b);
     info->dual = train->d > train->n;
-    state_close(&st);
+    state_close(train, &st);
     if (status < 0)
         return status;
     const rlar_status clamped = rlar__clamped_verdict(ctx, train->c, info);
     status = rlar__ridged_verdict(ctx, info, "rho");
     return status == RLAR_OK ? clamped : status;
+}
+
+/* Every cell of a grid starts with the same reduction. */
+static rlar_status prepare(rlar_ctx *ctx, const rlar_train *train, const rlar_params *params,
+                           int64_t fits, void **shared) {
+    (void)params;
+    (void)fits;
+    return rlar__reduction_share(ctx, train, rlar__reduce, shared);
 }
 
 static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_params *params,
@@ -148,4 +156,6 @@ const rlar_method rlar__method_lfda = {
     .outputs = rlar__margin_outputs,
     .fit = fit,
     .forecast = forecast,
+    .prepare = prepare,
+    .release = rlar__reduction_release,
 };

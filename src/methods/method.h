@@ -4,6 +4,7 @@
 
 #include "core/core.h"
 #include "graph/knn.h"
+#include "solver/reduce.h"
 
 /* The training samples as a method sees them: scaled, float64, grouped by class. */
 typedef struct rlar_train {
@@ -38,7 +39,8 @@ typedef struct rlar_method {
     /* Both or neither; for grids. What fits of these samples have in common, made once and handed
      * to each as train->shared, read-only, on any thread. It depends on the samples, and on
      * parameters only where fit() makes sure that it has the same. `fits` is how many will use it.
-     * A fit has the same bits with it and without. Not larger than what a fit holds. */
+     * NULL is a legal answer. A fit has the same bits with it and without. Not larger than what a
+     * fit holds. */
     rlar_status (*prepare)(rlar_ctx *ctx, const rlar_train *train, const rlar_params *params,
                            int64_t fits, void **shared);
     void (*release)(void *shared);
@@ -68,6 +70,24 @@ int64_t rlar__param_int(const rlar_params *params, const char *name);
 rlar_groups rlar__train_groups(const rlar_train *train);
 /* outputs() of the regression methods: c. */
 int64_t rlar__outputs_classes(const rlar_train *train, const rlar_params *params);
+
+/* The reduction of the samples for a fit: that of train->shared, which rlar__reduction_share has
+ * made, or one of its own by `reduce`. With own_z the fit may write to z. */
+typedef rlar_status (*rlar_reduce_fn)(rlar_ctx *ctx, const double *x, int64_t d, int64_t n,
+                                      rlar_reduced *out);
+rlar_status rlar__reduction_take(rlar_ctx *ctx, const rlar_train *train, rlar_reduce_fn reduce,
+                                 bool own_z, rlar_reduced *out);
+/* Legal also for one that was zeroed and never taken. */
+void rlar__reduction_end(const rlar_train *train, rlar_reduced *reduced);
+/* prepare() and release() of methods whose fits start with the same reduction. */
+rlar_status rlar__reduction_share(rlar_ctx *ctx, const rlar_train *train, rlar_reduce_fn reduce,
+                                  void **shared);
+void rlar__reduction_release(void *shared);
+
+/* prepare() and release() of rr and relsr: an rlar_ridge_base. */
+rlar_status rlar__ridge_prepare(rlar_ctx *ctx, const rlar_train *train, const rlar_params *params,
+                                int64_t fits, void **shared);
+void rlar__ridge_release(void *shared);
 
 /* The pieces of a fit's workspace, listed once: walked to measure, and again to carve. */
 typedef void (*rlar_carve_fn)(rlar_workspace *ws, const rlar_ctx *ctx, void *state);

@@ -153,7 +153,7 @@ static rlar_status fit(rlar_ctx *ctx, const rlar_train *train, const rlar_params
                        rlar_map *out, rlar_info *info) {
     rlar_reduced reduced;
     state st;
-    RLAR_TRY(rlar__reduce(ctx, train->x, train->d, train->n, &reduced));
+    RLAR_TRY(rlar__reduction_take(ctx, train, rlar__reduce, false, &reduced));
     state_init(&st, train, params, reduced.r);
     st.reduced = &reduced;
     st.map = out;
@@ -163,8 +163,16 @@ static rlar_status fit(rlar_ctx *ctx, const rlar_train *train, const rlar_params
     rlar_status status = rlar__map_new(ctx, train->d, st.ratio.q, out);
     if (status >= 0)
         status = rlar__run_in_workspace(ctx, state_carve, solve, &st, info);
-    rlar__reduce_free(&reduced);
+    rlar__reduction_end(train, &reduced);
     return status < 0 ? status : verdict(ctx, &st, info);
+}
+
+/* Every cell of a grid starts with the same reduction. */
+static rlar_status prepare(rlar_ctx *ctx, const rlar_train *train, const rlar_params *params,
+                           int64_t fits, void **shared) {
+    (void)params;
+    (void)fits;
+    return rlar__reduction_share(ctx, train, rlar__reduce, shared);
 }
 
 static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_params *params,
@@ -200,4 +208,6 @@ const rlar_method rlar__method_nmmp = {
     .outputs = rlar__margin_outputs,
     .fit = fit,
     .forecast = forecast,
+    .prepare = prepare,
+    .release = rlar__reduction_release,
 };

@@ -41,7 +41,8 @@ static void state_init(state *st, const rlar_train *train, const rlar_params *pa
 static void state_carve(rlar_workspace *ws, const rlar_ctx *ctx, void *arg) {
     state *st = arg;
     const int64_t n = st->train->n, d = st->train->d, c = st->train->c;
-    rlar__ridge_carve(ws, ctx, n, d, c, rlar__wsolve_prefers_dual(n, d), &st->ridge);
+    rlar__ridge_carve(ws, ctx, n, d, c, rlar__wsolve_prefers_dual(n, d), st->train->shared,
+                      &st->ridge);
     st->t = rlar__carve(ws, n * c, sizeof *st->t);
     st->y = rlar__carve(ws, n * c, sizeof *st->y);
     st->value = rlar__carve(ws, n, sizeof *st->value);
@@ -110,4 +111,6 @@ const rlar_method rlar__method_relsr = {
     .outputs = rlar__outputs_classes,
     .fit = fit,
     .forecast = forecast,
+    .prepare = rlar__ridge_prepare,
+    .release = rlar__ridge_release,
 };

@@ -12,6 +12,7 @@
 #include "methods/method.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "graph/knn.h"
 #include "graph/laplacian.h"
@@ -54,6 +55,13 @@ static const int64_t EXACT_CLASS = 3000, EXACT_FIRST = 10000;
 /* anneal: where eps ends at the least, and the cap for the rows of W (methods/rlar.md 12 a). */
 static const double ANNEAL_END = 1e-4, ANNEAL_ROWS = 1e-3;
 
+/* The graph of the samples themselves, shared by the fits of a grid. */
+typedef struct first_graph {
+    int64_t k;
+    rlar_graph graph;
+    rlar_workspace ws;
+} first_graph;
+
 typedef struct state {
     /* The problem. */
     int64_t n, d, c;
@@ -62,7 +70,8 @@ typedef struct state {
     double alpha, beta, eps, tol;
     int64_t k, iters;
     int solver;
-    bool local_first, local; /* how the first graph and the others are searched */
+    bool local_first, local;  /* how the first graph and the others are searched */
+    const first_graph *first; /* or NULL */
     /* What is learned. */
     double *w, *b; /* d x c, c: the caller's */
     double *t, *y; /* c x n: targets and outputs */
@@ -111,6 +120,8 @@ static void state_init(state *st, const rlar_train *train, const rlar_params *pa
     if (k == 0)
         st->k = rlar__graph_rule(&st->groups);
     choose_search(st, rlar__param_int(params, "search"));
+    const first_graph *first = train->shared;
+    st->first = first && first->k == st->k && !st->local_first ? first : NULL;
 }
 
 /* All buffers of the fit, in one place: measured first, carved second. */
@@ -150,6 +161,13 @@ static void set_smoothing(state *st, int64_t t) {
 
 /* ---- The steps of Algorithm 1 ---- */
 
+static rlar_status take_first(state *st) {
+    const size_t places = (size_t)(st->n * st->v.stride);
+    memcpy(st->v.neighbour, st->first->graph.neighbour, places * sizeof *st->v.neighbour);
+    memcpy(st->v.distance, st->first->graph.distance, places * sizeof *st->v.distance);
+    return RLAR_OK;
+}
+
 /* D-hat = I, D-tilde = I, T = labels as 0/1; G and V from the samples themselves. */
 static rlar_status initialise(rlar_ctx *ctx, state *st) {
     set_smoothing(st, 1);
@@ -158,6 +176,8 @@ static rlar_status initialise(rlar_ctx *ctx, state *st) {
     for (int64_t r = 0; r < st->d; r++)
         st->dtil[r] = 1.0;
     rlar__targets_one_hot(st->c, st->n, st->groups.label, st->t);
+    if (st->first)
+        return take_first(st);
     if (st->local_first)
         return rlar__local_nearest(ctx, &st->groups, st->k, st->d, st->x, &st->near, &st->v);
     return rlar__graph_nearest(ctx, &st->groups, st->k, st->d, st->x, &st->v);
@@ -335,6 +355,36 @@ static rlar_status fit(rlar_ctx *ctx, const rlar_train *train, const rlar_params
     return verdict(ctx, &st, info);
 }
 
+static void release(void *shared) {
+    first_graph *first = shared;
+    rlar__workspace_free(&first->ws);
+    rlar__free(first);
+}
+
+/* The first graph, where it is searched exactly, depends on the samples and k only. */
+static rlar_status prepare(rlar_ctx *ctx, const rlar_train *train, const rlar_params *params,
+                           int64_t fits, void **shared) {
+    state st;
+    first_graph *first = NULL;
+    (void)fits;
+    state_init(&st, train, params);
+    if (st.local_first)
+        return RLAR_OK;
+    RLAR_TRY(rlar__calloc(ctx, 1, sizeof *first, "the first graph", &first));
+    first->k = st.k;
+    rlar__graph_carve(&first->ws, &st.groups, st.k, &first->graph);
+    rlar_status status = rlar__workspace_take(ctx, &first->ws, "the first graph");
+    if (status >= 0) {
+        rlar__graph_carve(&first->ws, &st.groups, st.k, &first->graph);
+        status = rlar__graph_nearest(ctx, &st.groups, st.k, st.d, st.x, &first->graph);
+    }
+    if (status < 0)
+        release(first);
+    else
+        *shared = first;
+    return status;
+}
+
 static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_params *params,
                             rlar_forecast *out) {
     state st;
@@ -376,4 +426,6 @@ const rlar_method rlar__method_rlar = {
     .outputs = rlar__outputs_classes,
     .fit = fit,
     .forecast = forecast,
+    .prepare = prepare,
+    .release = release,
 };

@@ -1,8 +1,13 @@
-/* shared.c - what is the same in several methods: the number of outputs, the forecast of a
- * workspace, the end of an iteration and of a fit. */
+/* shared.c - what is the same in several methods: the number of outputs, the reduction and the
+ * ridge system that the fits of a grid share, the life and the forecast of a workspace, the end of
+ * an iteration and of a fit. */
 #include "methods/method.h"
 
 #include <math.h>
+#include <string.h>
+
+#include "solver/ridge.h"
+#include "solver/wsolve.h"
 
 rlar_groups rlar__train_groups(const rlar_train *train) {
     return (rlar_groups){
@@ -13,6 +18,76 @@ int64_t rlar__outputs_classes(const rlar_train *train, const rlar_params *params
     (void)params;
     return train->c;
 }
+
+/* ---- The reduction ---- */
+
+rlar_status rlar__reduction_take(rlar_ctx *ctx, const rlar_train *train, rlar_reduce_fn reduce,
+                                 bool own_z, rlar_reduced *out) {
+    if (!train->shared)
+        return reduce(ctx, train->x, train->d, train->n, out);
+    rlar_reduced taken = *(const rlar_reduced *)train->shared;
+    if (own_z) {
+        const double *z = taken.z;
+        const size_t column = (size_t)taken.r * sizeof *z;
+        RLAR_TRY(rlar__alloc(ctx, taken.n, column, "the reduction", &taken.z));
+        memcpy(taken.z, z, (size_t)taken.n * column);
+    }
+    *out = taken;
+    return RLAR_OK;
+}
+
+void rlar__reduction_end(const rlar_train *train, rlar_reduced *reduced) {
+    const rlar_reduced *shared = train->shared;
+    if (!shared)
+        rlar__reduce_free(reduced);
+    else if (reduced->z != shared->z)
+        rlar__free(reduced->z);
+}
+
+rlar_status rlar__reduction_share(rlar_ctx *ctx, const rlar_train *train, rlar_reduce_fn reduce,
+                                  void **shared) {
+    rlar_reduced *reduced = NULL;
+    RLAR_TRY(rlar__calloc(ctx, 1, sizeof *reduced, "the reduction", &reduced));
+    const rlar_status status = reduce(ctx, train->x, train->d, train->n, reduced);
+    if (status < 0)
+        rlar__free(reduced);
+    else
+        *shared = reduced;
+    return status;
+}
+
+void rlar__reduction_release(void *shared) {
+    if (!shared)
+        return;
+    rlar__reduce_free(shared);
+    rlar__free(shared);
+}
+
+/* ---- The ridge system ---- */
+
+rlar_status rlar__ridge_prepare(rlar_ctx *ctx, const rlar_train *train, const rlar_params *params,
+                                int64_t fits, void **shared) {
+    const bool dual = rlar__wsolve_prefers_dual(train->n, train->d);
+    rlar_ridge_base *base = NULL;
+    (void)params;
+    (void)fits;
+    RLAR_TRY(rlar__calloc(ctx, 1, sizeof *base, "the ridge system", &base));
+    const rlar_status status = rlar__ridge_base_new(ctx, train->n, train->d, dual, train->x, base);
+    if (status < 0)
+        rlar__ridge_release(base);
+    else
+        *shared = base;
+    return status;
+}
+
+void rlar__ridge_release(void *shared) {
+    if (!shared)
+        return;
+    rlar__ridge_base_free(shared);
+    rlar__free(shared);
+}
+
+/* ---- The workspace, the iterations, the verdicts ---- */
 
 rlar_status rlar__run_in_workspace(rlar_ctx *ctx, rlar_carve_fn carve, rlar_run_fn run, void *state,
                                    rlar_info *info) {

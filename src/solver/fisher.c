@@ -70,11 +70,13 @@ static rlar_status take_back(rlar_ctx *ctx, const rlar_fisher_problem *p,
 }
 
 rlar_status rlar__fisher_reduced(rlar_ctx *ctx, const rlar_fisher_problem *p, rlar_fisher *out) {
-    rlar_reduced reduced;
+    rlar_reduced own = {0};
     double *h = NULL, *q = NULL, *g = NULL, *at = NULL;
     *out = (rlar_fisher){0};
-    RLAR_TRY(rlar__reduce(ctx, p->x, p->d, p->n, &reduced));
-    const int64_t rank = p->keep > 0 ? min64(p->keep, reduced.r) : reduced.r;
+    if (!p->reduced)
+        RLAR_TRY(rlar__reduce(ctx, p->x, p->d, p->n, &own));
+    const rlar_reduced *reduced = p->reduced ? p->reduced : &own;
+    const int64_t rank = p->keep > 0 ? min64(p->keep, reduced->r) : reduced->r;
     const int64_t k = min64(rank, p->c);
     rlar_status status = rlar__alloc(ctx, p->c, (size_t)rank * sizeof *h, "the class means", &h);
     if (status >= 0)
@@ -84,16 +86,16 @@ rlar_status rlar__fisher_reduced(rlar_ctx *ctx, const rlar_fisher_problem *p, rl
     if (status >= 0)
         status = rlar__alloc(ctx, p->c, (size_t)k * sizeof *at, "the directions", &at);
     if (status >= 0) {
-        rlar__between_white(&reduced, rank, p->ridge, p->c, p->first, h);
+        rlar__between_white(reduced, rank, p->ridge, p->c, p->first, h);
         status = rlar__svd_thin(ctx, rank, p->c, h, q, g, at);
     }
     if (status >= 0)
-        status = take_back(ctx, p, &reduced, rank, k, g, q, out);
+        status = take_back(ctx, p, reduced, rank, k, g, q, out);
     rlar__free(h);
     rlar__free(q);
     rlar__free(g);
     rlar__free(at);
-    rlar__reduce_free(&reduced);
+    rlar__reduce_free(&own);
     if (status < 0)
         rlar__fisher_free(out);
     return status;
@@ -218,12 +220,17 @@ static rlar_status directions(rlar_ctx *ctx, const rlar_fisher_problem *p, spd *
     return RLAR_OK;
 }
 
+/* S_t is singular, or the principal directions are asked for. */
+bool rlar__fisher_reduces(const rlar_fisher_problem *p) {
+    return p->n < p->d + 2 || p->keep > 0;
+}
+
 rlar_status rlar__fisher_cholesky(rlar_ctx *ctx, const rlar_fisher_problem *p, bool *trusted,
                                   rlar_fisher *out) {
     spd t = {0};
     *out = (rlar_fisher){0};
     *trusted = false;
-    if (p->n < p->d + 2 || p->keep > 0) /* S_t is singular, or the principal directions are asked */
+    if (rlar__fisher_reduces(p))
         return RLAR_OK;
     rlar_status status = rlar__alloc(ctx, p->d, sizeof *out->mean, "the mean", &out->mean);
     if (status >= 0)
@@ -257,7 +264,7 @@ int64_t rlar__fisher_bytes(const rlar_fisher_problem *p) {
 
 double rlar__fisher_flops(const rlar_fisher_problem *p) {
     const double n = (double)p->n, d = (double)p->d, c = (double)p->c;
-    if (p->n < p->d + 2 || p->keep > 0)
+    if (rlar__fisher_reduces(p))
         return rlar__reduce_flops(p->d, p->n) + 8.0 * fmin(d, n) * c * c + 2.0 * d * fmin(d, n) * c;
     return n * d * d + d * d * d / 3.0 + 2.0 * d * d * c + 4.0 * d * c * c;
 }

@@ -3,13 +3,15 @@
 #define RLAR_FISHER_H
 
 #include "core/core.h"
+#include "solver/reduce.h"
 
 typedef struct rlar_fisher_problem {
     int64_t n, d, c;
-    const double *x;      /* d x n, grouped by class */
-    const int64_t *first; /* c + 1 */
-    double ridge;         /* 0: none */
-    int64_t keep;         /* principal directions to work in at the most; 0: all */
+    const double *x;             /* d x n, grouped by class */
+    const int64_t *first;        /* c + 1 */
+    double ridge;                /* 0: none */
+    int64_t keep;                /* principal directions to work in at the most; 0: all */
+    const rlar_reduced *reduced; /* of x, or NULL: made where it is needed */
 } rlar_fisher_problem;
 
 typedef struct rlar_fisher {
@@ -32,6 +34,8 @@ rlar_status rlar__fisher_reduced(rlar_ctx *ctx, const rlar_fisher_problem *probl
 rlar_status rlar__fisher_cholesky(rlar_ctx *ctx, const rlar_fisher_problem *problem, bool *trusted,
                                   rlar_fisher *out);
 
+/* Whether the reduction is needed whatever the samples are like. */
+bool rlar__fisher_reduces(const rlar_fisher_problem *sizes);
 /* Bytes at the peak, and operations. */
 int64_t rlar__fisher_bytes(const rlar_fisher_problem *sizes);
 double rlar__fisher_flops(const rlar_fisher_problem *sizes);

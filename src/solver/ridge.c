@@ -14,7 +14,7 @@
 #include "solver/reduce.h"
 
 void rlar__ridge_carve(rlar_workspace *ws, const rlar_ctx *ctx, int64_t n, int64_t d, int64_t p,
-                       bool dual, rlar_ridge *out) {
+                       bool dual, const rlar_ridge_base *base, rlar_ridge *out) {
     const int64_t side = dual ? n : d;
     size_t row = 0, column = 0, targets = 0;
     if (!rlar__size_mul((size_t)side, sizeof(double), &row) ||
@@ -25,8 +25,9 @@ void rlar__ridge_carve(rlar_workspace *ws, const rlar_ctx *ctx, int64_t n, int64
     out->d = d;
     out->p = p;
     out->dual = dual;
-    out->mean = rlar__carve(ws, d, sizeof(double));
-    out->xc = rlar__carve(ws, n, column);
+    out->base = base;
+    out->mean = base ? base->mean : rlar__carve(ws, d, sizeof(double));
+    out->xc = base ? base->xc : rlar__carve(ws, n, column);
     out->m = rlar__carve(ws, side, row);
     out->diag = rlar__carve(ws, side, sizeof(double));
     out->tau = rlar__carve(ws, p, sizeof(double));
@@ -45,14 +46,50 @@ double rlar__ridge_solve_flops(int64_t n, int64_t d, int64_t p, bool dual) {
     return 2.0 * small * small * (double)p + (dual ? 0.0 : 4.0 * (double)n * small * (double)p);
 }
 
+/* The lower triangle of the smaller Gram matrix. */
+static rlar_status make_gram(rlar_ctx *ctx, int64_t n, int64_t d, bool dual,
+                             const rlar_partials *partials, const double *xc, double *gram) {
+    const int64_t side = dual ? n : d;
+    memset(gram, 0, (size_t)(side * side) * sizeof *gram);
+    return dual ? rlar__gram_inner(ctx, n, d, xc, xc, gram)
+                : rlar__gram_outer(ctx, partials, d, n, xc, xc, gram);
+}
+
+void rlar__ridge_base_free(rlar_ridge_base *base) {
+    rlar__free(base->mean);
+    rlar__free(base->xc);
+    rlar__free(base->gram);
+    *base = (rlar_ridge_base){0};
+}
+
+rlar_status rlar__ridge_base_new(rlar_ctx *ctx, int64_t n, int64_t d, bool dual, const double *x,
+                                 rlar_ridge_base *out) {
+    const int64_t side = dual ? n : d;
+    const size_t column = (size_t)d * sizeof(double);
+    rlar_workspace ws = {0};
+    rlar_partials partials;
+    *out = (rlar_ridge_base){.dual = dual};
+    RLAR_TRY(rlar__alloc(ctx, 1, column, "the mean", &out->mean));
+    RLAR_TRY(rlar__alloc(ctx, n, column, "the centred samples", &out->xc));
+    RLAR_TRY(rlar__alloc(ctx, side, (size_t)side * sizeof(double), "the Gram matrix", &out->gram));
+    rlar__partials_carve(&ws, ctx, dual ? 0 : n, d, d, &partials);
+    RLAR_TRY(rlar__workspace_take(ctx, &ws, "partial sums"));
+    rlar__partials_carve(&ws, ctx, dual ? 0 : n, d, d, &partials);
+    rlar__centre(x, d, n, out->mean, out->xc);
+    const rlar_status status = make_gram(ctx, n, d, dual, &partials, out->xc, out->gram);
+    rlar__workspace_free(&ws);
+    return status;
+}
+
 rlar_status rlar__ridge_factor(rlar_ctx *ctx, rlar_ridge *ridge, const double *x, double lambda,
                                int *ridged) {
     const int64_t n = ridge->n, d = ridge->d, side = ridge->dual ? n : d;
-    rlar__centre(x, d, n, ridge->mean, ridge->xc);
-    memset(ridge->m, 0, (size_t)(side * side) * sizeof *ridge->m);
-    RLAR_TRY(ridge->dual
-                 ? rlar__gram_inner(ctx, n, d, ridge->xc, ridge->xc, ridge->m)
-                 : rlar__gram_outer(ctx, &ridge->partials, d, n, ridge->xc, ridge->xc, ridge->m));
+    if (ridge->base) {
+        memcpy(ridge->m, ridge->base->gram, (size_t)(side * side) * sizeof *ridge->m);
+    } else {
+        rlar__centre(x, d, n, ridge->mean, ridge->xc);
+        RLAR_TRY(make_gram(ctx, n, d, ridge->dual, &ridge->partials, ridge->xc, ridge->m));
+    }
     for (int64_t i = 0; i < side; i++)
         ridge->m[i * side + i] += lambda;
     int retries = 0;
