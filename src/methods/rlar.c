@@ -80,6 +80,7 @@ typedef struct state {
     rlar_kernel kernel, row_kernel;
     double *dhat, *dtil; /* n, d */
     double *s;           /* S at the edges of V */
+    bool *twin;          /* n: equals another sample of its class */
     rlar_laplacian l;
     rlar_local near;
     rlar_wsolver wsolver;
@@ -140,6 +141,7 @@ static void state_carve(rlar_workspace *ws, const rlar_ctx *ctx, void *arg) {
     if (!rlar__size_mul((size_t)st->v.stride, sizeof(double), &edges))
         ws->overflow = true;
     st->s = rlar__carve(ws, st->n, edges);
+    st->twin = rlar__carve(ws, st->n, sizeof *st->twin);
     rlar__laplacian_carve(ws, &st->v, &st->l);
     if (st->local)
         rlar__local_carve(ws, &st->groups, &st->l, &st->near);
@@ -161,14 +163,20 @@ static void set_smoothing(state *st, int64_t t) {
 
 /* ---- The steps of Algorithm 1 ---- */
 
-static rlar_status take_first(state *st) {
+/* G and V from the samples themselves. */
+static rlar_status take_first_graph(rlar_ctx *ctx, state *st) {
     const size_t places = (size_t)(st->n * st->v.stride);
+    if (st->local_first)
+        return rlar__local_nearest(ctx, &st->groups, st->k, st->d, st->x, &st->near, &st->v);
+    if (!st->first)
+        return rlar__graph_nearest(ctx, &st->groups, st->k, st->d, st->x, &st->v);
     memcpy(st->v.neighbour, st->first->graph.neighbour, places * sizeof *st->v.neighbour);
     memcpy(st->v.distance, st->first->graph.distance, places * sizeof *st->v.distance);
     return RLAR_OK;
 }
 
-/* D-hat = I, D-tilde = I, T = labels as 0/1; G and V from the samples themselves. */
+/* D-hat = I, D-tilde = I, T = labels as 0/1; the first graph, whose nearest neighbours tell which
+ * samples have equals (a local search may have missed some). */
 static rlar_status initialise(rlar_ctx *ctx, state *st) {
     set_smoothing(st, 1);
     for (int64_t i = 0; i < st->n; i++)
@@ -176,11 +184,11 @@ static rlar_status initialise(rlar_ctx *ctx, state *st) {
     for (int64_t r = 0; r < st->d; r++)
         st->dtil[r] = 1.0;
     rlar__targets_one_hot(st->c, st->n, st->groups.label, st->t);
-    if (st->first)
-        return take_first(st);
-    if (st->local_first)
-        return rlar__local_nearest(ctx, &st->groups, st->k, st->d, st->x, &st->near, &st->v);
-    return rlar__graph_nearest(ctx, &st->groups, st->k, st->d, st->x, &st->v);
+    RLAR_TRY(take_first_graph(ctx, st));
+    for (int64_t j = 0; j < st->n; j++)
+        st->twin[j] = st->local_first || (rlar__graph_count(&st->groups, st->k, j) > 0 &&
+                                          st->v.distance[j * st->v.stride] == 0.0);
+    return RLAR_OK;
 }
 
 /* One task per SAMPLES_PER_TASK samples; for_each does the work of one of them. */
@@ -213,7 +221,7 @@ static void edge_weights(state *st, int64_t j) {
     for (int64_t e = j * st->v.stride, end = e + count; e < end; e++) {
         const double g = st->v.distance[e];
         /* Equal samples differ by rounding at most once projected; the outputs are of size 1. */
-        const bool same = g < 1e-6 && same_sample(st, j, st->v.neighbour[e]);
+        const bool same = st->twin[j] && g < 1e-6 && same_sample(st, j, st->v.neighbour[e]);
         st->s[e] = same ? 0.0 : rlar__kernel_weight(st->kernel, g) / (double)st->k;
     }
 }
