@@ -46,6 +46,7 @@ static rlar_rslda problem(const rlar_train *train, const rlar_params *params) {
         .d = train->d,
         .r = outputs(train, params),
         .x = train->x,
+        .reduced = train->shared,
         .groups = {.n = train->n, .c = train->c, .first = train->first, .label = train->label},
         .kappa = rlar__param(params, "kappa"),
         .lambda1 = rlar__param(params, "lambda1"),
@@ -123,6 +124,14 @@ static rlar_status fit(rlar_ctx *ctx, const rlar_train *train, const rlar_params
     return rlar__ridged_verdict(ctx, info, "lambda1");
 }
 
+/* Every cell of a grid starts with the same reduction. */
+static rlar_status prepare(rlar_ctx *ctx, const rlar_train *train, const rlar_params *params,
+                           int64_t fits, void **shared) {
+    (void)params;
+    (void)fits;
+    return rlar__reduction_share(ctx, train, rlar__reduce, shared);
+}
+
 static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_params *params,
                             rlar_forecast *out) {
     state st = {.s = problem(sizes, params)};
@@ -152,4 +161,6 @@ const rlar_method rlar__method_rslda = {
     .outputs = outputs,
     .fit = fit,
     .forecast = forecast,
+    .prepare = prepare,
+    .release = rlar__reduction_release,
 };

@@ -11,7 +11,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "solver/reduce.h"
 #include "solver/scatter.h"
 
 static const double ROW_EPS = 2.2e-16; /* under the root of a row norm */
@@ -130,11 +129,13 @@ static rlar_status start_primal(rlar_ctx *ctx, rlar_rslda *s) {
 }
 
 rlar_status rlar__rslda_start(rlar_ctx *ctx, rlar_rslda *s) {
-    rlar_reduced reduced;
-    RLAR_TRY(rlar__reduce(ctx, s->x, s->d, s->n, &reduced));
-    const int64_t have = reduced.r < s->r ? reduced.r : s->r;
-    memcpy(s->p, reduced.v, (size_t)(s->d * have) * sizeof *s->p);
-    rlar__reduce_free(&reduced);
+    rlar_reduced own = {0};
+    if (!s->reduced)
+        RLAR_TRY(rlar__reduce(ctx, s->x, s->d, s->n, &own));
+    const rlar_reduced *reduced = s->reduced ? s->reduced : &own;
+    const int64_t have = reduced->r < s->r ? reduced->r : s->r;
+    memcpy(s->p, reduced->v, (size_t)(s->d * have) * sizeof *s->p);
+    rlar__reduce_free(&own);
     complete_p(s, have);
     memset(s->e, 0, (size_t)(s->d * s->n) * sizeof *s->e);
     memset(s->y, 0, (size_t)(s->d * s->n) * sizeof *s->y);

@@ -5,6 +5,7 @@
 #include "core/core.h"
 #include "graph/knn.h"
 #include "linalg/linalg.h"
+#include "solver/reduce.h"
 
 /* minimise  tr(Q^T (Sw - kappa Sb) Q) + lambda1 sum_i ||q_i|| + lambda2 sum |E|
  * subject to  X = P Q^T X + E,  P^T P = I, with the multiplier Y and the penalty beta. */
@@ -14,7 +15,8 @@ typedef struct rlar_rslda {
     const double *x; /* d x n, not centred */
     rlar_groups groups;
     double kappa, lambda1, lambda2;
-    bool dual; /* n x n instead of d x d */
+    bool dual;                   /* n x n instead of d x d */
+    const rlar_reduced *reduced; /* of x with V, or NULL: made for the start */
     /* The iterates. */
     double beta;
     double *q;       /* d x r: the caller's */

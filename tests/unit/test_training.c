@@ -191,8 +191,8 @@ static void test_equal_samples(void **state) {
 /* Which methods share something. A hook that answers NULL for all would pass the tests above. */
 static void test_who_shares(void **state) {
     (void)state;
-    static const char *const sharing[] = {"rlar", "rr",   "relsr", "lda",  "mmc",
-                                          "alde", "lfda", "lsda",  "nmmp", "mpda"};
+    static const char *const sharing[] = {"rlar", "rr",   "relsr", "lda",  "mmc",  "alde",
+                                          "lfda", "lsda", "nmmp",  "mpda", "rslda"};
     labelled s = regime_samples(920, 2);
     world w;
     world_open(&w, &s, 0);
