@@ -78,6 +78,6 @@ const rlar_method rlar__method_alde = {
     .outputs = rlar__margin_outputs,
     .fit = fit,
     .forecast = forecast,
-    .prepare = rlar__margin_prepare,
+    .prepare = rlar__reduction_prepare,
     .release = rlar__reduction_release,
 };

@@ -105,10 +105,9 @@ static rlar_status fit(rlar_ctx *ctx, const rlar_train *train, const rlar_params
 static rlar_status prepare(rlar_ctx *ctx, const rlar_train *train, const rlar_params *params,
                            int64_t fits, void **shared) {
     const rlar_fisher_problem problem = problem_of(train, params);
-    (void)fits;
     if (!rlar__fisher_reduces(&problem))
         return RLAR_OK;
-    return rlar__reduction_share(ctx, train, rlar__reduce, shared);
+    return rlar__reduction_prepare(ctx, train, params, fits, shared);
 }
 
 static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_params *params,

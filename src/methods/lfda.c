@@ -40,7 +40,7 @@ typedef struct state {
 } state;
 
 static rlar_status state_open(rlar_ctx *ctx, const rlar_train *train, state *st) {
-    RLAR_TRY(rlar__reduction_take(ctx, train, rlar__reduce, false, &st->reduced));
+    RLAR_TRY(rlar__reduction_take(ctx, train, false, &st->reduced));
     const int64_t r = st->reduced.r;
     const size_t column = (size_t)r * sizeof(double);
     st->groups = rlar__train_groups(train);
@@ -118,14 +118,6 @@ static rlar_status fit(rlar_ctx *ctx, const rlar_train *train, const rlar_params
     return status == RLAR_OK ? clamped : status;
 }
 
-/* Every cell of a grid starts with the same reduction. */
-static rlar_status prepare(rlar_ctx *ctx, const rlar_train *train, const rlar_params *params,
-                           int64_t fits, void **shared) {
-    (void)params;
-    (void)fits;
-    return rlar__reduction_share(ctx, train, rlar__reduce, shared);
-}
-
 static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_params *params,
                             rlar_forecast *out) {
     const rlar_groups groups = rlar__train_groups(sizes);
@@ -156,6 +148,6 @@ const rlar_method rlar__method_lfda = {
     .outputs = rlar__margin_outputs,
     .fit = fit,
     .forecast = forecast,
-    .prepare = prepare,
+    .prepare = rlar__reduction_prepare,
     .release = rlar__reduction_release,
 };

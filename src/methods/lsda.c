@@ -270,21 +270,13 @@ static rlar_status fit(rlar_ctx *ctx, const rlar_train *train, const rlar_params
                        rlar_map *out, rlar_info *info) {
     rlar_reduced reduced;
     state st;
-    RLAR_TRY(rlar__reduction_take(ctx, train, rlar__reduce, true, &reduced));
+    RLAR_TRY(rlar__reduction_take(ctx, train, true, &reduced));
     state_init(&st, train, params, reduced.r);
     st.reduced = &reduced;
     st.map = out;
     const rlar_status status = rlar__run_in_workspace(ctx, state_carve, make_map, &st, info);
     rlar__reduction_end(train, &reduced);
     return status < 0 ? status : rlar__ridged_verdict(ctx, info, "k or ridge");
-}
-
-/* Every cell of a grid starts with the same reduction. */
-static rlar_status prepare(rlar_ctx *ctx, const rlar_train *train, const rlar_params *params,
-                           int64_t fits, void **shared) {
-    (void)params;
-    (void)fits;
-    return rlar__reduction_share(ctx, train, rlar__reduce, shared);
 }
 
 static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_params *params,
@@ -320,6 +312,6 @@ const rlar_method rlar__method_lsda = {
     .outputs = rlar__margin_outputs,
     .fit = fit,
     .forecast = forecast,
-    .prepare = prepare,
+    .prepare = rlar__reduction_prepare,
     .release = rlar__reduction_release,
 };

@@ -14,9 +14,6 @@ typedef rlar_status (*rlar_margin_matrix)(rlar_ctx *ctx, rlar_reduced *reduced,
  * eigenvalues. Reads the parameter theta. */
 rlar_status rlar__margin_fit(rlar_ctx *ctx, const rlar_train *train, const rlar_params *params,
                              rlar_margin_matrix matrix, rlar_map *out, rlar_info *info);
-/* The reduction, which all theta start with. */
-rlar_status rlar__margin_prepare(rlar_ctx *ctx, const rlar_train *train, const rlar_params *params,
-                                 int64_t fits, void **shared);
 /* Bytes and flops, when making M holds `matrix_bytes` beside M and takes `matrix_flops`. */
 void rlar__margin_forecast(const rlar_train *sizes, double matrix_bytes, double matrix_flops,
                            rlar_forecast *out);

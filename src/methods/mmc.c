@@ -63,6 +63,6 @@ const rlar_method rlar__method_mmc = {
     .outputs = rlar__margin_outputs,
     .fit = fit,
     .forecast = forecast,
-    .prepare = rlar__margin_prepare,
+    .prepare = rlar__reduction_prepare,
     .release = rlar__reduction_release,
 };

@@ -144,7 +144,7 @@ static rlar_status fit(rlar_ctx *ctx, const rlar_train *train, const rlar_params
     info->dual = train->d > train->n;
     info->neighbours = k;
     info->clamped = rlar__graph_clamped(&st.groups, k);
-    rlar_status status = rlar__reduction_take(ctx, train, rlar__reduce, false, &st.reduced);
+    rlar_status status = rlar__reduction_take(ctx, train, false, &st.reduced);
     if (status >= 0)
         status = join_neighbours(ctx, &st, k);
     if (status >= 0)
@@ -170,14 +170,6 @@ static int64_t outputs(const rlar_train *train, const rlar_params *params) {
 
 /* The reduction stays beside all that follows; then partition, tangents with C, and S_b with the
  * eigenproblem come one after the other. */
-/* Every cell of a grid starts with the same reduction. */
-static rlar_status prepare(rlar_ctx *ctx, const rlar_train *train, const rlar_params *params,
-                           int64_t fits, void **shared) {
-    (void)params;
-    (void)fits;
-    return rlar__reduction_share(ctx, train, rlar__reduce, shared);
-}
-
 static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_params *params,
                             rlar_forecast *out) {
     const rlar_groups groups = rlar__train_groups(sizes);
@@ -221,6 +213,6 @@ const rlar_method rlar__method_mpda = {
     .outputs = outputs,
     .fit = fit,
     .forecast = forecast,
-    .prepare = prepare,
+    .prepare = rlar__reduction_prepare,
     .release = rlar__reduction_release,
 };

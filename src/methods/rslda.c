@@ -124,14 +124,6 @@ static rlar_status fit(rlar_ctx *ctx, const rlar_train *train, const rlar_params
     return rlar__ridged_verdict(ctx, info, "lambda1");
 }
 
-/* Every cell of a grid starts with the same reduction. */
-static rlar_status prepare(rlar_ctx *ctx, const rlar_train *train, const rlar_params *params,
-                           int64_t fits, void **shared) {
-    (void)params;
-    (void)fits;
-    return rlar__reduction_share(ctx, train, rlar__reduce, shared);
-}
-
 static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_params *params,
                             rlar_forecast *out) {
     state st = {.s = problem(sizes, params)};
@@ -161,6 +153,6 @@ const rlar_method rlar__method_rslda = {
     .outputs = outputs,
     .fit = fit,
     .forecast = forecast,
-    .prepare = prepare,
+    .prepare = rlar__reduction_prepare,
     .release = rlar__reduction_release,
 };
