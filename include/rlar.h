@@ -385,7 +385,7 @@ typedef struct rlar_eval_result {
     double balanced_mean, balanced_std;
     double macro_f1_mean, macro_f1_std;
     const int64_t *confusion; /* c x c counts over all trials: row = true, column = predicted */
-    double fit_seconds, predict_seconds; /* mean of a fit, of a prediction */
+    double fit_seconds, predict_seconds; /* mean of a fit, of a prediction, with preparation */
     int64_t failed;                      /* trials whose fit failed */
     const char *failure;                 /* text of the first failure, or NULL */
     int64_t cells;                       /* size of the grid; 1 without tuning */
