@@ -40,7 +40,7 @@ typedef struct state {
 } state;
 
 static rlar_status state_open(rlar_ctx *ctx, const rlar_train *train, state *st) {
-    RLAR_TRY(rlar__reduction_take(ctx, train, false, &st->reduced));
+    RLAR_TRY(rlar__reduction_take(ctx, train, rlar__reduce, false, &st->reduced));
     const int64_t r = st->reduced.r;
     const size_t column = (size_t)r * sizeof(double);
     st->groups = rlar__train_groups(train);

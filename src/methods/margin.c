@@ -17,7 +17,7 @@ rlar_status rlar__margin_fit(rlar_ctx *ctx, const rlar_train *train, const rlar_
                              rlar_margin_matrix matrix, rlar_map *out, rlar_info *info) {
     rlar_reduced reduced;
     double *m = NULL, *values = NULL;
-    RLAR_TRY(rlar__reduction_take(ctx, train, true, &reduced));
+    RLAR_TRY(rlar__reduction_take(ctx, train, rlar__reduce, true, &reduced));
     const int64_t r = reduced.r, q = min64(train->c, r);
     rlar_status status = rlar__map_new(ctx, train->d, q, out);
     if (status >= 0)

@@ -71,10 +71,12 @@ rlar_groups rlar__train_groups(const rlar_train *train);
 /* outputs() of the regression methods: c. */
 int64_t rlar__outputs_classes(const rlar_train *train, const rlar_params *params);
 
-/* The reduction of the samples for a fit: that of train->shared, or one of its own. With own_z the
- * fit may write to z. */
-rlar_status rlar__reduction_take(rlar_ctx *ctx, const rlar_train *train, bool own_z,
-                                 rlar_reduced *out);
+/* The reduction of the samples for a fit: that of train->shared, or one of its own by `reduce`.
+ * With own_z the fit may write to z. */
+typedef rlar_status (*rlar_reduce_fn)(rlar_ctx *ctx, const double *x, int64_t d, int64_t n,
+                                      rlar_reduced *out);
+rlar_status rlar__reduction_take(rlar_ctx *ctx, const rlar_train *train, rlar_reduce_fn reduce,
+                                 bool own_z, rlar_reduced *out);
 /* Legal also for one that was zeroed and never taken. */
 void rlar__reduction_end(const rlar_train *train, rlar_reduced *reduced);
 /* prepare() and release() of methods whose fits start with the reduction. */

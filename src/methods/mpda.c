@@ -144,7 +144,7 @@ static rlar_status fit(rlar_ctx *ctx, const rlar_train *train, const rlar_params
     info->dual = train->d > train->n;
     info->neighbours = k;
     info->clamped = rlar__graph_clamped(&st.groups, k);
-    rlar_status status = rlar__reduction_take(ctx, train, false, &st.reduced);
+    rlar_status status = rlar__reduction_take(ctx, train, rlar__reduce, false, &st.reduced);
     if (status >= 0)
         status = join_neighbours(ctx, &st, k);
     if (status >= 0)

@@ -21,10 +21,10 @@ int64_t rlar__outputs_classes(const rlar_train *train, const rlar_params *params
 
 /* ---- The reduction ---- */
 
-rlar_status rlar__reduction_take(rlar_ctx *ctx, const rlar_train *train, bool own_z,
-                                 rlar_reduced *out) {
+rlar_status rlar__reduction_take(rlar_ctx *ctx, const rlar_train *train, rlar_reduce_fn reduce,
+                                 bool own_z, rlar_reduced *out) {
     if (!train->shared)
-        return rlar__reduce(ctx, train->x, train->d, train->n, out);
+        return reduce(ctx, train->x, train->d, train->n, out);
     rlar_reduced taken = *(const rlar_reduced *)train->shared;
     if (own_z) {
         const double *z = taken.z;
@@ -44,18 +44,24 @@ void rlar__reduction_end(const rlar_train *train, rlar_reduced *reduced) {
         rlar__free(reduced->z);
 }
 
-rlar_status rlar__reduction_prepare(rlar_ctx *ctx, const rlar_train *train,
-                                    const rlar_params *params, int64_t fits, void **shared) {
-    (void)params;
-    (void)fits;
+/* What train->shared is made of must be what fits take: the same `reduce`. */
+static rlar_status share(rlar_ctx *ctx, const rlar_train *train, rlar_reduce_fn reduce,
+                         void **shared) {
     rlar_reduced *reduced = NULL;
     RLAR_TRY(rlar__calloc(ctx, 1, sizeof *reduced, "the reduction", &reduced));
-    const rlar_status status = rlar__reduce(ctx, train->x, train->d, train->n, reduced);
+    const rlar_status status = reduce(ctx, train->x, train->d, train->n, reduced);
     if (status < 0)
         rlar__free(reduced);
     else
         *shared = reduced;
     return status;
+}
+
+rlar_status rlar__reduction_prepare(rlar_ctx *ctx, const rlar_train *train,
+                                    const rlar_params *params, int64_t fits, void **shared) {
+    (void)params;
+    (void)fits;
+    return share(ctx, train, rlar__reduce, shared);
 }
 
 void rlar__reduction_release(void *shared) {
