@@ -1,5 +1,5 @@
-/* test_search.c - the search of a grid against the same fits one by one through the public calls:
- * every method, every kind of axis, failed cells, threads, memory. */
+/* test_grid_search.c - the search of a grid against the same fits one by one through the public
+ * calls: every method, every kind of axis, failed cells, threads, memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
