@@ -260,7 +260,7 @@ rlar_status rlar__training_share(rlar_ctx *ctx, rlar_training *t, const rlar_par
     const rlar_status status = method->prepare(ctx, &t->train, params, fits, &t->shared);
     if (status < 0)
         return status == RLAR_E_CANCELLED ? status : RLAR_OK;
-    t->sharer = method;
+    t->sharer = t->shared ? method : NULL;
     t->train.shared = t->shared;
     return RLAR_OK;
 }

@@ -39,8 +39,8 @@ typedef struct rlar_method {
     /* Both or neither; for grids. What fits of these samples have in common, made once and handed
      * to each as train->shared, read-only, on any thread. It depends on the samples, and on
      * parameters only where fit() makes sure that it has the same. `fits` is how many will use it.
-     * NULL is a legal answer. A fit has the same bits with it and without. Not larger than what a
-     * fit holds. */
+     * NULL is a legal answer, and not released. A fit has the same bits with it and without. Not
+     * larger than what a fit holds. */
     rlar_status (*prepare)(rlar_ctx *ctx, const rlar_train *train, const rlar_params *params,
                            int64_t fits, void **shared);
     void (*release)(void *shared);

@@ -65,8 +65,6 @@ rlar_status rlar__reduction_prepare(rlar_ctx *ctx, const rlar_train *train,
 }
 
 void rlar__reduction_release(void *shared) {
-    if (!shared)
-        return;
     rlar__reduce_free(shared);
     rlar__free(shared);
 }
@@ -89,8 +87,6 @@ rlar_status rlar__ridge_prepare(rlar_ctx *ctx, const rlar_train *train, const rl
 }
 
 void rlar__ridge_release(void *shared) {
-    if (!shared)
-        return;
     rlar__ridge_base_free(shared);
     rlar__free(shared);
 }
