@@ -7,8 +7,6 @@
  *   potrf:D      Cholesky                                               d^3/3
  *   solve:DxC    two triangular solves of c right-hand sides            2 d^2 c
  *   syevr:DxQ    the q largest eigenvalues and their vectors            about 4 d^3/3
- *   gesdd:MxN    thin singular value decomposition                      about 6 m n^2
- *   copy:N       n doubles from one place to another                    16 n bytes
  *
  * The operands are made before the clock starts, so no page of theirs is touched for the first time
  * within the measurement. Calls shorter than SHORTEST are repeated and averaged. The calls go to
@@ -38,8 +36,6 @@ typedef struct blas {
                   const double *, const double *, const int *, const int *, const double *, int *,
                   double *, double *, const int *, int *, double *, const int *, int *, const int *,
                   int *);
-    void (*gesdd)(const char *, const int *, const int *, double *, const int *, double *, double *,
-                  const int *, double *, const int *, double *, const int *, int *, int *);
 } blas;
 
 /* One call with its operands; a and b are inputs, c is input and output, kept is c before it. */
@@ -100,17 +96,6 @@ static void run_syevr(call *q) {
                    &q->info);
 }
 
-/* a: U, b: singular values and V^T, c: the matrix. */
-static void run_gesdd(call *q) {
-    const int m = q->size[0], n = q->size[1], k = m < n ? m : n;
-    q->blas->gesdd("S", &m, &n, q->c, &m, q->b, q->a, &m, q->b + k, &k, q->work, &q->lwork,
-                   q->iwork, &q->info);
-}
-
-static void run_copy(call *q) {
-    memcpy(q->c, q->a, (size_t)q->size[0] * sizeof *q->c);
-}
-
 /* ---- Their operands ---- */
 
 static size_t product(int a, int b) {
@@ -145,19 +130,6 @@ static void size_syevr(call *q) {
     q->liwork = 10 * n;
 }
 
-static void size_gesdd(call *q) {
-    const int m = q->size[0], n = q->size[1], k = m < n ? m : n, large = m < n ? n : m;
-    q->a_count = product(m, k);
-    q->b_count = product(k, n + 1);
-    q->c_count = product(m, n);
-    q->lwork = 4 * k * k + 7 * k + 64 * large;
-    q->liwork = 8 * k;
-}
-
-static void size_copy(call *q) {
-    q->a_count = q->c_count = (size_t)q->size[0];
-}
-
 typedef struct kind {
     const char *name;
     int sizes;
@@ -169,8 +141,7 @@ static const kind kinds[] = {
     {"syrk", 2, size_syrk, run_syrk},    {"panels", 2, size_syrk, run_panels},
     {"gemm", 3, size_gemm, run_gemm},    {"outer", 3, size_gemm, run_outer},
     {"potrf", 1, size_potrf, run_potrf}, {"solve", 2, size_solve, run_solve},
-    {"syevr", 2, size_syevr, run_syevr}, {"gesdd", 2, size_gesdd, run_gesdd},
-    {"copy", 1, size_copy, run_copy},
+    {"syevr", 2, size_syevr, run_syevr},
 };
 
 static const kind *find_kind(const char *name) {
@@ -252,8 +223,7 @@ static bool open_blas(const char *library, blas *b) {
     void *handle = dlopen(library, RTLD_NOW | RTLD_NOLOAD);
     return handle && find(handle, "cblas_dgemm", &b->gemm) &&
            find(handle, "cblas_dsyrk", &b->syrk) && find(handle, "cblas_dtrsm", &b->trsm) &&
-           find(handle, "dpotrf_", &b->potrf) && find(handle, "dsyevr_", &b->syevr) &&
-           find(handle, "dgesdd_", &b->gesdd);
+           find(handle, "dpotrf_", &b->potrf) && find(handle, "dsyevr_", &b->syevr);
 }
 
 /* "NAME:SIZExSIZE" into the call; NULL when it makes no sense. */
