@@ -52,7 +52,8 @@ def summary_text(rows, failures, reasons, warnings, quick=False):
     lines += ["NOT VALID: " + text for text in reasons]
     if quick:
         lines.append("QUICK: smaller shapes, fewer iterations and repeats than the demands are about")
-    lines.append("the run is %s" % ("NOT VALID" if reasons else "valid"))
+    lines.append("the run is %s" % (
+        "NOT VALID" if reasons else "valid, but NOISY: do not quote it" if warnings else "valid"))
     return "\n".join(lines)
 
 

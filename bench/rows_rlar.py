@@ -143,10 +143,12 @@ def growth(bench):
                        point=("n at d = %d" % d, n)) for n, sample in zip(sizes, found)]
     required = ("at most", 1.15)
     power = exponent(sizes, [median(sample.wall) for sample in found])
+    by_cpu = exponent(sizes, [median(sample.cpu) for sample in found])
     rows.append(Comparison("growth", "exponent of n from %d to %d, d = %d" % (sizes[0], most, d),
                            unit="exponent", measured=power, required=required,
-                           measured_cpu=exponent(sizes, [median(s.cpu) for s in found]),
-                           mark=mark([holds(required, power)])))
+                           measured_cpu=by_cpu, mark=mark([holds(required, max(power, by_cpu))]),
+                           note="the larger of wall and CPU counts: a load that ends during the run "
+                           "flatters the wall's"))
     return rows + [peak]
 
 

@@ -147,6 +147,7 @@ class Report(unittest.TestCase):
         self.assertIn("1 met, 1 missed", good)
         self.assertTrue(good.endswith("the run is valid"))
         self.assertTrue(report.summary_text(rows, {}, ["kernels"], []).endswith("NOT VALID"))
+        self.assertIn("NOISY", report.summary_text(rows, {}, [], ["the load was 3.00"]))
 
 
 if __name__ == "__main__":
