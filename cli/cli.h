@@ -142,6 +142,7 @@ void cli_warn_labels(cli *c, const cli_data *data);
 /* ---- read_mat.c ---- */
 bool cli_mat_wanted(const cli *c, const char *path);
 int cli_mat_read(cli *c, const char *path, rlar_missing missing, cli_data *out);
+bool cli_matio_present(void); /* can .mat files be read? */
 
 /* ---- settings.c: -p, short forms and presets onto parameters ---- */
 /* NAME=VALUE or METHOD.NAME=VALUE cut in pieces (allocated in one block: free the result's `copy`).

@@ -51,6 +51,8 @@ static void find_advice(cli *c, findings *f) {
         advise(f, "there are more threads than processors: lower --threads");
     if (f->gnuplot == NULL)
         advise(f, "gnuplot is not installed: figures will not be drawn");
+    if (!cli_matio_present())
+        advise(f, "the library matio cannot be opened, so .mat files cannot be read: install it");
     if ((rlar_capabilities() & RLAR_CAN_PNG) == 0)
         advise(f, "this build reads no PNG images: build it with libpng");
     if ((rlar_capabilities() & RLAR_CAN_GZIP) == 0)
@@ -86,7 +88,7 @@ static void print_json(cli *c, const findings *f) {
     cli_json_set(blas, "generic", json_boolean(f->blas.generic));
     cli_json_set(abilities, "gzip", json_boolean(can & RLAR_CAN_GZIP));
     cli_json_set(abilities, "png", json_boolean(can & RLAR_CAN_PNG));
-    cli_json_set(abilities, "mat", json_true());
+    cli_json_set(abilities, "mat", json_boolean(cli_matio_present()));
     for (int i = 0; i < f->n_advice; i++)
         json_array_append_new(advice, cli_json_text(f->advice[i]));
     cli_json_set(root, "rlar", cli_json_text(rlar_version()));
@@ -120,8 +122,9 @@ static void print_text(cli *c, const findings *f) {
     cli_printf(c, "speed       %.1f GF/s\n", f->gflops);
     cli_printf(c, "memory      %s, %s free\n", cli_bytes(f->memory, total),
                cli_bytes(f->available, available));
-    cli_printf(c, "formats     csv tsv libsvm npy npz arff mat images%s%s\n",
-               can & RLAR_CAN_PNG ? " png" : "", can & RLAR_CAN_GZIP ? " gzip" : "");
+    cli_printf(c, "formats     csv tsv libsvm npy npz arff%s images%s%s\n",
+               cli_matio_present() ? " mat" : "", can & RLAR_CAN_PNG ? " png" : "",
+               can & RLAR_CAN_GZIP ? " gzip" : "");
     cli_printf(c, "gnuplot     %s\n", f->gnuplot != NULL ? f->gnuplot : "not found");
     for (int i = 0; i < f->n_advice; i++)
         cli_printf(c, "to do       %s\n", f->advice[i]);

@@ -1,4 +1,5 @@
-/* mat.h - between read_mat.c (files, variables) and mat_values.c (what a variable holds). */
+/* mat.h - between read_mat.c (files, variables), mat_values.c (what a variable holds), mat_walk.c
+ * (is the file whole?) and mat_library.c (matio itself). */
 #ifndef RLAR_CLI_MAT_H
 #define RLAR_CLI_MAT_H
 
@@ -13,6 +14,19 @@ typedef struct cli_mat_labels {
     char **text;
     int64_t texts; /* allocated, also after some were dropped */
 } cli_mat_labels;
+
+/* The functions of matio that are in use. */
+typedef struct cli_matio {
+    __typeof__(&Mat_Open) open;
+    __typeof__(&Mat_Close) close;
+    __typeof__(&Mat_GetDir) get_dir;
+    __typeof__(&Mat_VarReadInfo) read_info;
+    __typeof__(&Mat_VarRead) read;
+    __typeof__(&Mat_VarFree) release;
+} cli_matio;
+
+/* Open matio, for the sake of `path`. */
+int cli_matio_open(cli *c, const char *path, cli_matio *out);
 
 /* Refuse a level-5 file that was cut or damaged, which matio would read as other numbers. */
 int cli_mat_whole(cli *c, int fd, const char *path);

@@ -97,12 +97,13 @@ static int open_plain(cli *c, const char *path, int *out) {
 
 /* An open file. */
 typedef struct source {
+    cli_matio matio;
     mat_t *mat;
     const char *path; /* for messages */
     int64_t size;     /* bytes */
 } source;
 
-static void name_pair(const cli *c, mat_t *mat, char x[64], char y[64]) {
+static void name_pair(const cli *c, const source *from, char x[64], char y[64]) {
     static const char *const known[][2] = {{"fea", "gnd"}, {"X", "Y"}, {"X", "y"}};
     if (c->args.mat_vars != NULL) {
         const char *comma = strchr(c->args.mat_vars, ',');
@@ -112,7 +113,7 @@ static void name_pair(const cli *c, mat_t *mat, char x[64], char y[64]) {
         return;
     }
     size_t count = 0;
-    char *const *names = Mat_GetDir(mat, &count);
+    char *const *names = from->matio.get_dir(from->mat, &count);
     x[0] = y[0] = '\0';
     for (size_t k = 0; k < sizeof known / sizeof known[0] && y[0] == '\0'; k++)
         for (size_t i = 0; i < count && names != NULL; i++) {
@@ -126,9 +127,9 @@ static void name_pair(const cli *c, mat_t *mat, char x[64], char y[64]) {
 }
 
 /* The variables of the file, for the message. */
-static void list_variables(mat_t *mat, char *text, size_t size) {
+static void list_variables(const source *from, char *text, size_t size) {
     size_t count = 0, used = 0;
-    char *const *names = Mat_GetDir(mat, &count);
+    char *const *names = from->matio.get_dir(from->mat, &count);
     text[0] = '\0';
     for (size_t i = 0; i < count && names != NULL && used < size; i++)
         if (names[i] != NULL)
@@ -138,27 +139,26 @@ static void list_variables(mat_t *mat, char *text, size_t size) {
 
 /* matio allocates what the sizes in the file say. Deflate packs at most 1032 to 1 and a double may
  * be stored as one byte, so a variable of more than that many times the file cannot be there. */
-static bool is_plausible(mat_t *mat, const char *name, int64_t file_size) {
-    matvar_t *info = Mat_VarReadInfo(mat, name);
+static bool is_plausible(const source *from, const char *name) {
+    matvar_t *info = from->matio.read_info(from->mat, name);
     double count = 1;
     for (int i = 0; info != NULL && i < info->rank && info->class_type != MAT_C_SPARSE; i++)
         count *= (double)info->dims[i];
-    Mat_VarFree(info);
-    return count <= 1032.0 * 8 * (double)file_size;
+    from->matio.release(info);
+    return count <= 1032.0 * 8 * (double)from->size;
 }
 
 static int read_variable(cli *c, const source *from, const char *name, matvar_t **out) {
     char found[256];
-    mat_t *mat = from->mat;
     const char *path = from->path;
-    if (name[0] != '\0' && !is_plausible(mat, name, from->size))
+    if (name[0] != '\0' && !is_plausible(from, name))
         return cli_error(c, CODE_DATA,
                          "%s: variable '%s' is said to be larger than the file can hold", path,
                          name);
-    *out = name[0] != '\0' ? Mat_VarRead(mat, name) : NULL;
+    *out = name[0] != '\0' ? from->matio.read(from->mat, name) : NULL;
     if (*out != NULL && (*out)->data != NULL)
         return 0;
-    list_variables(mat, found, sizeof found);
+    list_variables(from, found, sizeof found);
     if (*out == NULL && name[0] == '\0')
         return cli_error(c, CODE_DATA,
                          "%s: no variables fea, gnd or X, Y found (there are: %s); name them with "
@@ -272,7 +272,7 @@ static int read_all(cli *c, const source *from, rlar_missing missing, cli_data *
     matvar_t *x = NULL, *y = NULL;
     cli_mat_labels labels = {.count = -1};
     int64_t n = 0, d = 0;
-    name_pair(c, from->mat, x_name, y_name);
+    name_pair(c, from, x_name, y_name);
     if (c->args.label != NULL) /* a column elsewhere, a variable here */
         snprintf(y_name, sizeof y_name, "%s",
                  strcmp(c->args.label, "none") != 0 ? c->args.label : "");
@@ -285,8 +285,8 @@ static int read_all(cli *c, const source *from, rlar_missing missing, cli_data *
         code = cli_mat_labels_read(c, y, out->file, &labels);
     if (code == 0)
         code = take_samples(c, x, &labels, out, &n, &d);
-    Mat_VarFree(x);
-    Mat_VarFree(y);
+    from->matio.release(x);
+    from->matio.release(y);
     if (code == 0)
         code = treat_missing(c, out, &labels, missing, &n, d);
     if (code == 0)
@@ -308,20 +308,20 @@ int cli_mat_read(cli *c, const char *path, rlar_missing missing, cli_data *out) 
     int code = open_plain(c, path, &fd);
     if (code != 0)
         return code;
+    source from = {.path = path, .size = lseek(fd, 0, SEEK_END)};
     code = cli_mat_whole(c, fd, path);
-    if (code != 0) {
-        close(fd);
-        return code;
+    if (code == 0)
+        code = cli_matio_open(c, path, &from.matio);
+    if (code == 0) {
+        snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+        from.mat = from.matio.open(name, MAT_ACC_RDONLY);
+        code = from.mat != NULL
+                   ? read_all(c, &from, missing, out)
+                   : cli_error(c, CODE_DATA,
+                               "%s: not a MATLAB file that can be read (level 4, 5 or 7.3)", path);
     }
-    snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
-    const source from = {Mat_Open(name, MAT_ACC_RDONLY), path, lseek(fd, 0, SEEK_END)};
-    if (from.mat == NULL)
-        code = cli_error(c, CODE_DATA, "%s: not a MATLAB file that can be read (level 4, 5 or 7.3)",
-                         path);
-    else
-        code = read_all(c, &from, missing, out);
     if (from.mat != NULL)
-        Mat_Close(from.mat);
+        from.matio.close(from.mat);
     close(fd);
     return code;
 }

@@ -35,7 +35,7 @@ static rlar_status embed_references(rlar_ctx *ctx, const rlar_training *t, rlar_
     double *z = NULL;
     const int64_t columns = rlar__padded(m->n);
     RLAR_TRY(rlar__alloc(ctx, columns, (size_t)m->p * sizeof *z, "the reference samples", &z));
-    const rlar_status status = rlar__project(ctx, m->p, columns, m->d, m->w, t->x, z);
+    const rlar_status status = rlar__embed(ctx, m->p, columns, m->d, m->w, t->x, z);
     if (status >= 0) {
         memcpy(m->z, z, (size_t)(m->n * m->p) * sizeof *z);
         rlar__add_offset(m->p, m->n, m->b, m->z);

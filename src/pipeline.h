@@ -64,7 +64,7 @@ rlar_status rlar__tests_predict(rlar_ctx *ctx, const rlar_tests *tests, const rl
 const rlar_scaling *rlar__training_scaling(const rlar_training *training);
 /* May `bytes` be taken for sharing, so that the fits under way can still end? */
 bool rlar__training_spares(const rlar_ctx *ctx, const rlar_training *training, double bytes);
-/* n rounded up to whole tasks of rlar__project. */
+/* n rounded up to whole tasks of rlar__embed. */
 int64_t rlar__padded(int64_t n);
 /* "feature 3" or "feature 3 (ash)". */
 const char *rlar__feature_text(const rlar_data *data, int64_t j, char *buf, size_t size);

@@ -1,7 +1,7 @@
 /* predict.c - scaling -> map -> classifier.
  *
- * Works on blocks, so its memory does not grow with the data. Every block is padded to whole
- * columns of the projection, so that a sample gets the same bits alone or in company. */
+ * Works on blocks, so its memory does not grow with the data. Every block is padded to the width of
+ * the products of rlar__embed, so that a sample gets the same bits alone or in company. */
 #include "core/core.h"
 #include "data/dataset.h"
 #include "data/scale.h"
@@ -44,8 +44,12 @@ rlar_status rlar__check_row(rlar_ctx *ctx, const rlar_data *data, int64_t row, c
     return RLAR_OK;
 }
 
+static int64_t round_up(int64_t n, int64_t unit) {
+    return (n + unit - 1) / unit * unit;
+}
+
 int64_t rlar__padded(int64_t n) {
-    return (n + RLAR_COLUMNS - 1) / RLAR_COLUMNS * RLAR_COLUMNS;
+    return round_up(n, RLAR_COLUMNS);
 }
 
 void rlar__add_offset(int64_t p, int64_t n, const double *b, double *z) {
@@ -57,9 +61,10 @@ void rlar__add_offset(int64_t p, int64_t n, const double *b, double *z) {
 /* ---- Blocks ---- */
 
 typedef struct block {
-    int64_t most; /* samples per block */
-    double *x;    /* d x most */
-    double *z;    /* p x most */
+    int64_t most;  /* samples per block */
+    int64_t width; /* a block is padded to a multiple of it */
+    double *x;     /* d x most */
+    double *z;     /* p x most */
 } block;
 
 static void block_free(block *b) {
@@ -71,7 +76,8 @@ static void block_free(block *b) {
 static rlar_status block_new(rlar_ctx *ctx, const rlar_model *m, int64_t n, bool scaled, block *b) {
     int64_t most = BLOCK_BYTES / ((int64_t)sizeof(double) * m->d) / RLAR_COLUMNS * RLAR_COLUMNS;
     most = most < RLAR_COLUMNS ? RLAR_COLUMNS : most > BLOCK_MAX ? BLOCK_MAX : most;
-    b->most = rlar__padded(n) < most ? rlar__padded(n) : most;
+    b->width = rlar__embed_width(m->p, m->d);
+    b->most = round_up(n, b->width) < most ? round_up(n, b->width) : most;
     if (!scaled)
         RLAR_TRY(
             rlar__alloc(ctx, b->most, (size_t)m->d * sizeof *b->x, "a block of samples", &b->x));
@@ -96,6 +102,18 @@ static rlar_status check_columns(rlar_ctx *ctx, const rlar_model *m, const rlar_
     return RLAR_OK;
 }
 
+/* What is missing gets the training mean; what is infinite is refused. The sum of squares is finite
+ * for nearly all samples, and then there is neither. */
+static rlar_status fill_missing(rlar_ctx *ctx, const rlar_scaling *scaling, const rlar_data *data,
+                                int64_t row, double *x) {
+    if (isfinite(rlar__dot(data->view.d, x, x)))
+        return RLAR_OK;
+    for (int64_t j = 0; j < data->view.d; j++)
+        if (isnan(x[j]))
+            x[j] = scaling->fill[j];
+    return rlar__check_row(ctx, data, row, x);
+}
+
 /* What is predicted, by what. */
 typedef struct prediction {
     const rlar_model *model;
@@ -115,11 +133,11 @@ static int64_t row_at(const prediction *p, int64_t i) {
     return p->rows ? p->rows[i] : i;
 }
 
-/* Samples start .. start + count - 1, scaled, and zero columns behind them. */
+/* Samples start .. start + count - 1, scaled, and zero columns behind them up to `columns`. */
 static rlar_status scale_block(rlar_ctx *ctx, const prediction *p, int64_t start, int64_t count,
-                               double *out) {
+                               int64_t columns, double *out) {
     const rlar_data *data = p->data;
-    const int64_t d = data->view.d, columns = rlar__padded(count);
+    const int64_t d = data->view.d;
     for (int64_t i = 0; i < count; i++) {
         const int64_t row = row_at(p, start + i);
         if (row < 0 || row >= data->view.n)
@@ -128,10 +146,7 @@ static rlar_status scale_block(rlar_ctx *ctx, const prediction *p, int64_t start
                               (long long)row, (long long)data->view.n);
         double *x = out + i * d;
         rlar_data_row(data, row, x);
-        for (int64_t j = 0; j < d; j++)
-            if (isnan(x[j]))
-                x[j] = p->scaling->fill[j];
-        RLAR_TRY(rlar__check_row(ctx, data, row, x));
+        RLAR_TRY(fill_missing(ctx, p->scaling, data, row, x));
     }
     memset(out + count * d, 0, (size_t)((columns - count) * d) * sizeof *out);
     return rlar__scaling_apply(ctx, p->scaling, out, count);
@@ -141,7 +156,7 @@ static rlar_status scale_block(rlar_ctx *ctx, const prediction *p, int64_t start
 static rlar_status embed_block(rlar_ctx *ctx, const prediction *p, int64_t start, int64_t count,
                                const double *x, block *b) {
     const rlar_model *m = p->model;
-    RLAR_TRY(rlar__project(ctx, m->p, rlar__padded(count), m->d, m->w, x, b->z));
+    RLAR_TRY(rlar__embed(ctx, m->p, round_up(count, b->width), m->d, m->w, x, b->z));
     rlar__add_offset(m->p, count, m->b, b->z);
     for (int64_t i = 0; i < count * m->p; i++)
         if (!(fabs(b->z[i]) <= RLAR_LARGEST))
@@ -159,7 +174,7 @@ static rlar_status predict_block(rlar_ctx *ctx, const prediction *p, int64_t sta
     const rlar_model *m = p->model;
     const double *x = p->scaled ? p->scaled + start * m->d : b->x;
     if (!p->scaled)
-        RLAR_TRY(scale_block(ctx, p, start, count, b->x));
+        RLAR_TRY(scale_block(ctx, p, start, count, round_up(count, b->width), b->x));
     RLAR_TRY(embed_block(ctx, p, start, count, x, b));
     if (p->z) {
         memcpy(p->z + start * m->p, b->z, (size_t)(count * m->p) * sizeof *b->z);
@@ -173,7 +188,6 @@ static rlar_status predict_all(rlar_ctx *ctx, prediction *p) {
     const rlar_model *m = p->model;
     const rlar_references refs = {
         .p = m->p, .n = m->n, .c = m->c, .z = m->z, .z_class = m->z_class};
-    RLAR_TRY(rlar__blas_open(ctx, 0));
     RLAR_TRY(check_columns(ctx, p->model, p->data));
     block b = {0};
     if (!p->z)
@@ -246,7 +260,7 @@ rlar_status rlar__tests_scale(rlar_ctx *ctx, rlar_tests *tests) {
     rlar_status status =
         rlar__alloc(ctx, columns, (size_t)d * sizeof *x, "the scaled test samples", &x);
     if (status >= 0)
-        status = scale_block(ctx, &p, 0, tests->n, x);
+        status = scale_block(ctx, &p, 0, tests->n, columns, x);
     if (status < 0)
         rlar__free(x);
     else

@@ -28,6 +28,8 @@ enum {
 
 /* Largest squared length that leaves room for the sums of a distance. */
 static const double LARGEST_SQUARE = DBL_MAX / 8;
+/* Squared lengths from here to its inverse have lost nothing to underflow or overflow. */
+static const double SMALLEST_SQUARE = 1e-280;
 
 bool rlar__nearest_few(int64_t m) {
     return m <= FEW;
@@ -72,6 +74,7 @@ rlar_status rlar__nearest_open(rlar_ctx *ctx, const rlar_references *refs, int64
     rlar_status status = RLAR_OK;
     bool rules = false;
     if (!rlar__nearest_few(m)) {
+        RLAR_TRY(rlar__blas_open(ctx, 0));
         RLAR_TRY(
             rlar__alloc(ctx, refs->n, sizeof *s.half, "the lengths of the references", &s.half));
         status = half_lengths(ctx, refs, s.half, &rules);
@@ -94,7 +97,7 @@ void rlar__nearest_carve(rlar_workspace *ws, const rlar_nearest *s, int64_t quer
                          rlar_nearest_scratch *out) {
     const int64_t rows = s->half ? min64(s->refs.n, REFERENCES) : 0;
     out->tile = rlar__carve(ws, rows * queries, sizeof *out->tile);
-    out->own = rlar__carve(ws, rows ? queries : 0, sizeof *out->own);
+    out->own = rlar__carve(ws, queries, sizeof *out->own);
     out->scaled = rlar__carve(ws, s->unit ? s->refs.p : 0, sizeof *out->scaled);
     out->list = rlar__carve(ws, s->k, (size_t)queries * sizeof *out->list);
 }
@@ -105,7 +108,7 @@ void rlar__nearest_carve(rlar_workspace *ws, const rlar_nearest *s, int64_t quer
 typedef struct query {
     const rlar_nearest *s;
     const double *q;
-    double own; /* squared length less the slack */
+    double own; /* squared length; less the slack where s->half is in use */
     double *scaled;
     rlar_near *list;
     double *by_class; /* c, or NULL */
@@ -131,15 +134,31 @@ static const double *reference(const query *x, int64_t index) {
     return x->scaled;
 }
 
-/* Measure one reference and keep it where it is among the nearest. */
+/* Measure one reference and keep it where it is among the nearest. How far the others are is of no
+ * interest, so a sum that is beyond all limits is not finished. */
 static void measure(const query *x, int64_t index) {
     const rlar_references *r = &x->s->refs;
-    const double distance = rlar__distance2(r->p, reference(x, index), x->q);
+    rlar_near *last = &x->list[x->s->k - 1];
+    double *best = x->by_class ? &x->by_class[r->z_class[index]] : &last->distance;
+    const double distance = rlar__distance2_up_to(r->p, reference(x, index), x->q, *best);
+    if (x->by_class && distance < *best)
+        *best = distance;
     insert(x->list, x->s->k, distance, index);
-    if (x->by_class) {
-        double *best = &x->by_class[r->z_class[index]];
-        *best = distance < *best ? distance : *best;
-    }
+}
+
+/* Is a reference that would have to be scaled first surely farther than all limits? For u = z / |z|
+ * and a query of length 1 or 0 the distance is 1 + q'q - 2 z'q / |z|; scaling, the two lengths and
+ * the sums are off by less than half of the two slacks together. */
+static bool far_by_angle(const query *x, int64_t index) {
+    const rlar_references *r = &x->s->refs;
+    const double *z = r->z + index * r->p;
+    const double limit =
+        x->by_class ? x->by_class[r->z_class[index]] : x->list[x->s->k - 1].distance;
+    const double square = rlar__dot(r->p, z, z);
+    if (!(square > SMALLEST_SQUARE && square < 1 / SMALLEST_SQUARE))
+        return false;
+    const double product = rlar__dot(r->p, z, x->q) / sqrt(square);
+    return 1 + x->own - 2 * product - 2 * rlar__expansion_slack(r->p, 1) > limit;
 }
 
 /* What half - a'b may be at most for a reference that is as near as `distance`. */
@@ -199,7 +218,7 @@ static query start_query(const rlar_nearest *s, const double *q, int64_t i,
                          const rlar_nearest_scratch *scratch, double *by_class) {
     return (query){.s = s,
                    .q = q + i * s->refs.p,
-                   .own = s->half ? scratch->own[i] : 0,
+                   .own = scratch->own[i],
                    .scaled = scratch->scaled,
                    .list = scratch->list + i * s->k,
                    .by_class = by_class ? by_class + i * s->refs.c : NULL};
@@ -228,18 +247,23 @@ static void find_many(const rlar_nearest *s, const double *q, int64_t count,
     }
 }
 
+/* Every reference, measured unless its angle tells. */
+static void find_few(const query *x) {
+    for (int64_t j = 0; j < x->s->refs.n; j++)
+        if (!x->s->unit || !far_by_angle(x, j))
+            measure(x, j);
+}
+
 void rlar__nearest_find(const rlar_nearest *s, const double *q, int64_t count,
                         const rlar_nearest_scratch *scratch, double *by_class) {
     const int64_t p = s->refs.p;
     for (int64_t i = 0; i < count; i++) {
-        if (s->half) {
-            const double square = rlar__dot(p, q + i * p, q + i * p);
-            scratch->own[i] = square - rlar__expansion_slack(p, square);
-        }
+        const double square = rlar__dot(p, q + i * p, q + i * p);
+        scratch->own[i] = s->half ? square - rlar__expansion_slack(p, square) : square;
         const query x = start_query(s, q, i, scratch, by_class);
         clear(&x);
-        for (int64_t j = 0; !s->half && j < s->refs.n; j++)
-            measure(&x, j);
+        if (!s->half)
+            find_few(&x);
     }
     if (s->half)
         find_many(s, q, count, scratch, by_class);

@@ -32,7 +32,7 @@ typedef struct rlar_nearest {
 /* What one block in flight needs; see rlar__nearest_carve. */
 typedef struct rlar_nearest_scratch {
     double *tile;    /* products of a chunk of references and the block; empty without half */
-    double *own;     /* squared length of each query less the slack; likewise */
+    double *own;     /* squared length of each query, less the slack where half is in use */
     double *scaled;  /* p: a reference of length 1; empty without unit */
     rlar_near *list; /* k for each query, nearest first; the result */
 } rlar_nearest_scratch;

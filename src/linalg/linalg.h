@@ -36,7 +36,9 @@ typedef double rlar_lanes __attribute__((vector_size(64), aligned(8), may_alias)
 /* ---- BLAS (blas.c) ---- */
 
 /* Load the library on first use, and see that the system has room for its buffers and for the bytes
- * that the caller is going to take beside them. Every public call that computes starts with it. */
+ * that the caller is going to take beside them. Every public call that computes starts with it, but
+ * for prediction, whose parts call it when they need it: loading takes longer than a small
+ * prediction. */
 rlar_status rlar__blas_open(rlar_ctx *ctx, int64_t beside);
 
 /* ---- Sums over samples in a fixed order (tree.c) ---- */
@@ -87,8 +89,7 @@ rlar_status rlar__moments_add(rlar_ctx *ctx, int64_t d, int64_t p, int64_t n, co
 rlar_status rlar__gram_inner(rlar_ctx *ctx, int64_t n, int64_t d, const double *a, const double *b,
                              double *c);
 /* C (p x n) = A^T B, where A is d x p and B is d x n (project samples: Z = W^T X). A column of C
- * has the same bits wherever it stands, as long as n is a multiple of RLAR_COLUMNS: callers that
- * need this pad with zeros. */
+ * has the same bits wherever it stands, as long as n is a multiple of RLAR_COLUMNS. */
 rlar_status rlar__project(rlar_ctx *ctx, int64_t p, int64_t n, int64_t d, const double *a,
                           const double *b, double *c);
 /* C (d x p) = A B, where A is d x n and B is n x p (back to features: W = X A). */
@@ -97,6 +98,15 @@ rlar_status rlar__multiply(rlar_ctx *ctx, int64_t d, int64_t p, int64_t n, const
 /* One single-threaded C (m x n) = A^T B with A (k x m), B (k x n): for use inside a task. */
 void rlar__tile_inner(int64_t m, int64_t n, int64_t k, const double *a, int64_t lda,
                       const double *b, int64_t ldb, double *c, int64_t ldc);
+
+/* ---- The outputs of a model (embed.c) ---- */
+
+/* Z (p x n) = W^T X, where W is d x p and X is d x n. A column of Z has the same bits wherever it
+ * stands and whatever stands beside it. n is a multiple of rlar__embed_width(p, d), a divisor of
+ * RLAR_COLUMNS: pad with zeros. Opens the BLAS where it needs it. */
+rlar_status rlar__embed(rlar_ctx *ctx, int64_t p, int64_t n, int64_t d, const double *w,
+                        const double *x, double *z);
+int64_t rlar__embed_width(int64_t p, int64_t d);
 
 /* ---- Symmetric positive definite systems (chol.c) ---- */
 
@@ -152,6 +162,8 @@ double rlar__dot(int64_t n, const double *x, const double *y);
 double rlar__norm(int64_t n, const double *x);
 /* ||x - y||^2, from the differences: near zero the Gram expansion would have no correct digit. */
 double rlar__distance2(int64_t n, const double *x, const double *y);
+/* The same bits where the result is at most `limit`, else any number beyond the limit, sooner. */
+double rlar__distance2_up_to(int64_t n, const double *x, const double *y, double limit);
 /* By how much x'x - 2 x'y + y'y, in rounded arithmetic of any order, may exceed rlar__distance2:
  * the slack of x'x plus that of y'y is more than enough. For ruling out what is surely too far. */
 static inline double rlar__expansion_slack(int64_t n, double square) {

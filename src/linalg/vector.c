@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-enum { LANES = 8 };
+enum { LANES = 8, STRETCH = 4 * LANES };
 
 static double add_lanes(const double *s) {
     return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
@@ -33,6 +33,13 @@ static double short_distance2(int64_t n, const double *x, const double *y) {
     return sum;
 }
 
+static void add_squares(const double *x, const double *y, double s[LANES]) {
+    for (int k = 0; k < LANES; k++) {
+        const double t = x[k] - y[k];
+        s[k] += t * t;
+    }
+}
+
 RLAR_SIMD
 double rlar__distance2(int64_t n, const double *x, const double *y) {
     if (n < LANES)
@@ -40,10 +47,27 @@ double rlar__distance2(int64_t n, const double *x, const double *y) {
     double s[LANES] = {0};
     int64_t i = 0;
     for (; i + LANES <= n; i += LANES)
-        for (int k = 0; k < LANES; k++) {
-            const double t = x[i + k] - y[i + k];
-            s[k] += t * t;
-        }
+        add_squares(x + i, y + i, s);
+    return add_lanes(s) + short_distance2(n - i, x + i, y + i);
+}
+
+/* No sum of squares gets smaller by what follows, in rounded arithmetic either: where a part of it
+ * is beyond the limit, so is the whole. */
+RLAR_SIMD
+double rlar__distance2_up_to(int64_t n, const double *x, const double *y, double limit) {
+    if (n < LANES)
+        return short_distance2(n, x, y);
+    double s[LANES] = {0};
+    int64_t i = 0;
+    for (; i + STRETCH <= n; i += STRETCH) {
+        for (int k = 0; k < STRETCH; k += LANES)
+            add_squares(x + i + k, y + i + k, s);
+        const double part = add_lanes(s);
+        if (part > limit)
+            return part;
+    }
+    for (; i + LANES <= n; i += LANES)
+        add_squares(x + i, y + i, s);
     return add_lanes(s) + short_distance2(n - i, x + i, y + i);
 }
 

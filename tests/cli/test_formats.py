@@ -13,7 +13,7 @@ import zlib
 import numpy as np
 
 import support
-from support import DATA, MODEL, USAGE, Case, blobs, gz, table_text
+from support import DATA, FAILED, MODEL, USAGE, Case, blobs, gz, table_text
 
 X, Y = blobs(10, 6, 3, seed=0)
 NAMES = [f"f{j}" for j in range(1, 7)]
@@ -390,6 +390,11 @@ class BadMat(Case):
         self.write("t.mat", mat(False, A=X, t=column(Y)))
         self.fails(DATA, "fit", "t.mat", says=(r"t\.mat", r"fea", r"--mat-vars"))
         self.fails(DATA, "fit", "t.mat", "--mat-vars", "A,nope", says=r"nope")
+        # matio is opened when it is needed; a file that is no library stands for one that is absent.
+        self.write("libmatio.so.11", "")
+        env = {"LD_LIBRARY_PATH": str(self.folder)}
+        if self.run_rlar("--version", env=env).code == 0:
+            self.fails(FAILED, "fit", "t.mat", "--mat-vars", "A,t", env=env, says=(r"t\.mat", r"matio", r"install"))
         self.fails(USAGE, "fit", "t.mat", "--mat-vars", "A,b,c", says=r"mat-vars")
 
     def test_labels_of_another_length(self):

@@ -296,6 +296,25 @@ class Doctor(Case):
         self.assertIsInstance(self.json_of("doctor"), dict)
 
 
+class Start(Verbs):
+    """What is loaded before a verb runs costs every call; glibc tells what it loads."""
+
+    def loaded(self, *args):
+        text = self.ok(*args, env={"LD_DEBUG": "files"}).err
+        if "libc.so" not in text:
+            self.skipTest("the loader does not tell")
+        return text
+
+    def test_no_library_that_is_not_needed(self):
+        self.write("one.csv", table_text(X[:1], Y[:1], names=NAMES))
+        for args in (("--version",), ("--help",), ("methods",), ("info", "m.rlar"), ("rank", "m.rlar"),
+                     ("info", "t.csv"), ("predict", "m.rlar", "one.csv"), ("transform", "m.rlar", "t.csv")):
+            text = self.loaded(*args)
+            for library in ("libmatio", "libhdf5", "libopenblas", "liblapack", "libmkl"):
+                self.assertNotIn(library, text, args)
+        self.assertRegex(self.loaded("fit", "t.csv"), r"libopenblas|libblas|libmkl|liblapack")
+
+
 class Streams(Verbs):
     def test_standard_input(self):
         text = table_text(X, Y, names=NAMES).encode()

@@ -281,6 +281,26 @@ static void test_projection_does_not_depend_on_company(void **state) {
     rlar_ctx_free(ctx);
 }
 
+/* Up to the limit the same bits, beyond it beyond it; and the slack of the expansion is enough. */
+static void test_limited_distance(void **state) {
+    (void)state;
+    double *x = random_matrix(200, 21), *y = random_matrix(200, 22);
+    for (int64_t n = 0; n <= 200; n++) {
+        const double whole = rlar__distance2(n, x, y);
+        const double limits[] = {INFINITY, whole, whole * 0.999, whole * 0.5, 0.0};
+        for (int i = 0; i < 5; i++) {
+            const double got = rlar__distance2_up_to(n, x, y, limits[i]);
+            assert_true(whole <= limits[i] ? got == whole : got > limits[i]);
+        }
+        const double xx = rlar__dot(n, x, x), yy = rlar__dot(n, y, y);
+        const double slack = rlar__expansion_slack(n, xx) + rlar__expansion_slack(n, yy);
+        assert_true(fabs(xx - 2 * rlar__dot(n, x, y) + yy - whole) <= slack);
+        assert_true(slack <= 1e-10);
+    }
+    free(x);
+    free(y);
+}
+
 static void test_vectors(void **state) {
     (void)state;
     const double big[] = {3e200, 4e200}, small[] = {3e-200, 4e-200}, zero[] = {0, 0};
@@ -344,6 +364,7 @@ int main(void) {
         cmocka_unit_test(test_same_bits),
         cmocka_unit_test(test_projection_does_not_depend_on_company),
         cmocka_unit_test(test_vectors),
+        cmocka_unit_test(test_limited_distance),
         cmocka_unit_test(test_blas_is_described),
         cmocka_unit_test(test_unit_blocks),
     };
