@@ -2,16 +2,14 @@
  *
  * matio brings HDF5 and, through it, some thirty libraries of networks and ciphers, whose loading
  * takes several times as long as all the rest of a short command. So it is not linked but opened by
- * the name that it had when this program was built; where the build could not tell the name it is
- * linked, and found in the program itself. */
+ * the name that it had when this program was built; where the build could not tell the name, it is
+ * linked after all. */
 #include <dlfcn.h>
 #include <string.h>
 
 #include "mat.h"
 
-#ifndef RLAR_MATIO
-#define RLAR_MATIO NULL /* linked: dlopen(NULL) is the program with its libraries */
-#endif
+#ifdef RLAR_MATIO
 
 /* dlsym answers an object pointer; ISO C has no cast from it to a function pointer. */
 static bool find(void *handle, const char *name, void *function) {
@@ -28,6 +26,15 @@ static bool take(cli_matio *out) {
            find(handle, "Mat_VarReadInfo", &out->read_info) &&
            find(handle, "Mat_VarRead", &out->read) && find(handle, "Mat_VarFree", &out->release);
 }
+
+#else
+
+static bool take(cli_matio *out) {
+    *out = (cli_matio){Mat_Open, Mat_Close, Mat_GetDir, Mat_VarReadInfo, Mat_VarRead, Mat_VarFree};
+    return true;
+}
+
+#endif
 
 bool cli_matio_present(void) {
     cli_matio any;
