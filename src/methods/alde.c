@@ -78,6 +78,6 @@ const rlar_method rlar__method_alde = {
     .outputs = rlar__margin_outputs,
     .fit = fit,
     .forecast = forecast,
-    .prepare = rlar__reduction_prepare,
+    .prepare = rlar__span_prepare,
     .release = rlar__reduction_release,
 };

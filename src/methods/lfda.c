@@ -40,7 +40,7 @@ typedef struct state {
 } state;
 
 static rlar_status state_open(rlar_ctx *ctx, const rlar_train *train, state *st) {
-    RLAR_TRY(rlar__reduction_take(ctx, train, rlar__reduce, false, &st->reduced));
+    RLAR_TRY(rlar__reduction_take(ctx, train, rlar__span, false, &st->reduced));
     const int64_t r = st->reduced.r;
     const size_t column = (size_t)r * sizeof(double);
     st->groups = rlar__train_groups(train);
@@ -148,6 +148,6 @@ const rlar_method rlar__method_lfda = {
     .outputs = rlar__margin_outputs,
     .fit = fit,
     .forecast = forecast,
-    .prepare = rlar__reduction_prepare,
+    .prepare = rlar__span_prepare,
     .release = rlar__reduction_release,
 };

@@ -270,7 +270,7 @@ static rlar_status fit(rlar_ctx *ctx, const rlar_train *train, const rlar_params
                        rlar_map *out, rlar_info *info) {
     rlar_reduced reduced;
     state st;
-    RLAR_TRY(rlar__reduction_take(ctx, train, rlar__reduce, true, &reduced));
+    RLAR_TRY(rlar__reduction_take(ctx, train, rlar__reduce_lean, true, &reduced));
     state_init(&st, train, params, reduced.r);
     st.reduced = &reduced;
     st.map = out;

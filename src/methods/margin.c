@@ -17,7 +17,7 @@ rlar_status rlar__margin_fit(rlar_ctx *ctx, const rlar_train *train, const rlar_
                              rlar_margin_matrix matrix, rlar_map *out, rlar_info *info) {
     rlar_reduced reduced;
     double *m = NULL, *values = NULL;
-    RLAR_TRY(rlar__reduction_take(ctx, train, rlar__reduce, true, &reduced));
+    RLAR_TRY(rlar__reduction_take(ctx, train, rlar__span, true, &reduced));
     const int64_t r = reduced.r, q = min64(train->c, r);
     rlar_status status = rlar__map_new(ctx, train->d, q, out);
     if (status >= 0)
@@ -42,10 +42,10 @@ rlar_status rlar__margin_fit(rlar_ctx *ctx, const rlar_train *train, const rlar_
 void rlar__margin_forecast(const rlar_train *sizes, double matrix_bytes, double matrix_flops,
                            rlar_forecast *out) {
     const double n = (double)sizes->n, d = (double)sizes->d, c = (double)sizes->c;
-    const double r = fmin(d, n);
+    const double r = fmin(d, n), held = (double)rlar__reduce_held(sizes->d, sizes->n, sizes->c);
     /* The eigensolver wants about 40 numbers per row beside the vectors. */
-    const double after = 8.0 * (r * (d + n) + r * r) + fmax(matrix_bytes, 8.0 * r * (c + 40.0));
-    out->bytes = (int64_t)fmax((double)rlar__reduce_bytes(sizes->d, sizes->n), after);
+    const double after = held + 8.0 * r * r + fmax(matrix_bytes, 8.0 * r * (c + 40.0));
+    out->bytes = (int64_t)fmax((double)rlar__reduce_lean_bytes(sizes->d, sizes->n), after);
     out->flops = rlar__reduce_flops(sizes->d, sizes->n) + matrix_flops + 4.0 / 3.0 * r * r * r +
                  4.0 * r * r * c + 2.0 * d * r * c;
     out->dual = sizes->d > sizes->n;

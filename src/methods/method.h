@@ -82,6 +82,9 @@ void rlar__reduction_end(const rlar_train *train, rlar_reduced *reduced);
 /* prepare() and release() of methods whose fits start with the reduction. */
 rlar_status rlar__reduction_prepare(rlar_ctx *ctx, const rlar_train *train,
                                     const rlar_params *params, int64_t fits, void **shared);
+/* The same where they start with rlar__span. */
+rlar_status rlar__span_prepare(rlar_ctx *ctx, const rlar_train *train, const rlar_params *params,
+                               int64_t fits, void **shared);
 void rlar__reduction_release(void *shared);
 
 /* prepare() and release() of rr and relsr: an rlar_ridge_base. */

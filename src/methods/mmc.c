@@ -2,10 +2,10 @@
  *
  *   maximise tr(W^T (S_b - theta S_w) W)   subject to W^T W = I
  *
- * with the scatters of scatter.h (the paper divides both by n, which changes no direction). In the
- * reduced space S_w = diag(s^2) - S_b, so the matrix is (1 + theta) S_b - theta diag(s^2), and only
- * the class means are needed. margin.c does the rest. Costs the reduction, c r^2 and the
- * eigenproblem of size r. */
+ * with the scatters of scatter.h (the paper divides both by n, which changes no direction). S_w =
+ * S_t - S_b, so the matrix is (1 + theta) S_b - theta S_t, where S_t is diag(s^2) in the reduced
+ * space and at hand in a plain span (reduce.h): only the class means are needed. margin.c does the
+ * rest. Costs the reduction, c r^2 and the eigenproblem of size r. */
 #include "methods/margin.h"
 
 #include <math.h>
@@ -16,7 +16,17 @@ static const rlar_param_def params_table[] = {
     {NULL, RLAR_PARAM_REAL, 0, 0, 0, NULL, NULL, NULL, NULL},
 };
 
-/* M = (1 + theta) S_b - theta diag(s^2). */
+/* M -= theta S_t. */
+static void subtract_total(const rlar_reduced *reduced, double theta, double *m) {
+    const int64_t r = reduced->r;
+    for (int64_t k = 0; k < r && reduced->s; k++)
+        m[k * r + k] -= theta * reduced->s[k] * reduced->s[k];
+    for (int64_t j = 0; j < r && reduced->total; j++)
+        for (int64_t i = j; i < r; i++)
+            m[j * r + i] -= theta * reduced->total[j * r + i];
+}
+
+/* M = (1 + theta) S_b - theta S_t. */
 static rlar_status margin_matrix(rlar_ctx *ctx, rlar_reduced *reduced, const rlar_train *train,
                                  double theta, double *m) {
     const int64_t r = reduced->r, c = train->c;
@@ -27,8 +37,8 @@ static rlar_status margin_matrix(rlar_ctx *ctx, rlar_reduced *reduced, const rla
         h[i] *= sqrt(1.0 + theta);
     const rlar_status status = rlar__scatter(ctx, r, c, h, m);
     rlar__free(h);
-    for (int64_t k = 0; k < r && status >= 0; k++)
-        m[k * r + k] -= theta * reduced->s[k] * reduced->s[k];
+    if (status >= 0)
+        subtract_total(reduced, theta, m);
     return status;
 }
 
@@ -63,6 +73,6 @@ const rlar_method rlar__method_mmc = {
     .outputs = rlar__margin_outputs,
     .fit = fit,
     .forecast = forecast,
-    .prepare = rlar__reduction_prepare,
+    .prepare = rlar__span_prepare,
     .release = rlar__reduction_release,
 };

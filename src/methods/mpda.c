@@ -93,8 +93,8 @@ static rlar_status cut_patches(rlar_ctx *ctx, state *st) {
                              rlar__param_int(st->params, "geodesic"),
                              rlar__param_int(st->params, "patch"), &st->patches));
     /* What the reduction took for zero is zero here, too: a patch of equal samples. */
-    const double zero =
-        (double)(train->d > train->n ? train->d : train->n) * DBL_EPSILON * st->reduced.s[0];
+    const double zero = (double)(train->d > train->n ? train->d : train->n) * DBL_EPSILON *
+                        rlar__reduce_largest(&st->reduced);
     return rlar__tangents(ctx, &st->patches, st->reduced.r, st->reduced.z,
                           rlar__param(st->params, "energy"), zero, &st->tangents);
 }
@@ -144,7 +144,7 @@ static rlar_status fit(rlar_ctx *ctx, const rlar_train *train, const rlar_params
     info->dual = train->d > train->n;
     info->neighbours = k;
     info->clamped = rlar__graph_clamped(&st.groups, k);
-    rlar_status status = rlar__reduction_take(ctx, train, rlar__reduce, false, &st.reduced);
+    rlar_status status = rlar__reduction_take(ctx, train, rlar__span, false, &st.reduced);
     if (status >= 0)
         status = join_neighbours(ctx, &st, k);
     if (status >= 0)
@@ -177,13 +177,13 @@ static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_p
     const int64_t small = sizes->d < sizes->n - 1 ? sizes->d : sizes->n - 1;
     const double n = (double)sizes->n, d = (double)sizes->d, r = (double)small;
     const double columns = (double)outputs(sizes, params);
-    const double kept =
-        8.0 * (r * (d + n) + n * r) + (double)rlar__graph_stride(&groups, k) * 44 * n;
+    const double kept = (double)rlar__reduce_held(sizes->d, sizes->n, sizes->c) + 8.0 * n * r +
+                        (double)rlar__graph_stride(&groups, k) * 44 * n;
     const double parts = (double)rlar__partition_bytes(ctx, &groups, geodesic);
     const double schur = 8.0 * r * r + (double)rlar__tangent_bytes(ctx, &groups, small);
     const double scatter = (double)rlar__local_scatter_bytes(ctx, &groups, k, small);
     const double eigen = 16.0 * r * r + fmax(scatter, 8.0 * r * (columns + 40.0));
-    out->bytes = (int64_t)fmax((double)rlar__reduce_bytes(sizes->d, sizes->n),
+    out->bytes = (int64_t)fmax((double)rlar__reduce_lean_bytes(sizes->d, sizes->n),
                                kept + fmax(parts, fmax(schur, eigen)));
     out->flops = rlar__reduce_flops(sizes->d, sizes->n) + rlar__tangent_flops(&groups, small) +
                  rlar__local_scatter_flops(&groups, small) + 4.0 * r * r * r +
@@ -213,6 +213,6 @@ const rlar_method rlar__method_mpda = {
     .outputs = outputs,
     .fit = fit,
     .forecast = forecast,
-    .prepare = rlar__reduction_prepare,
+    .prepare = rlar__span_prepare,
     .release = rlar__reduction_release,
 };

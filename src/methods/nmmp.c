@@ -87,12 +87,10 @@ static rlar_status scatter(rlar_ctx *ctx, state *st, rlar_reach reach, rlar_edge
 /* Is there anything between the classes? */
 static bool vanishes(const state *st, const double *s) {
     const int64_t r = st->reduced->r;
-    double sum = 0.0, total = 0.0;
-    for (int64_t e = 0; e < r; e++) {
+    double sum = 0.0;
+    for (int64_t e = 0; e < r; e++)
         sum += s[e * r + e];
-        total += st->reduced->s[e] * st->reduced->s[e];
-    }
-    return sum <= NOTHING * total;
+    return sum <= NOTHING * rlar__reduce_trace(st->reduced);
 }
 
 static rlar_status scatters(rlar_ctx *ctx, state *st) {
@@ -135,7 +133,8 @@ static rlar_status solve(rlar_ctx *ctx, void *arg, rlar_info *info) {
     RLAR_TRY(scatters(ctx, st));
     RLAR_TRY(rlar__trace_ratio_start(ctx, &st->ratio));
     RLAR_TRY(iterate(ctx, st, info));
-    return rlar__reduce_back(ctx, st->reduced, st->ratio.q, st->ratio.w, st->map->w, st->map->b);
+    return rlar__reduce_orthonormal(ctx, st->reduced, st->ratio.q, st->ratio.w, st->map->w,
+                                    st->map->b);
 }
 
 static rlar_status verdict(rlar_ctx *ctx, const state *st, const rlar_info *info) {
@@ -153,7 +152,7 @@ static rlar_status fit(rlar_ctx *ctx, const rlar_train *train, const rlar_params
                        rlar_map *out, rlar_info *info) {
     rlar_reduced reduced;
     state st;
-    RLAR_TRY(rlar__reduction_take(ctx, train, rlar__reduce, false, &reduced));
+    RLAR_TRY(rlar__reduction_take(ctx, train, rlar__span, false, &reduced));
     state_init(&st, train, params, reduced.r);
     st.reduced = &reduced;
     st.map = out;
@@ -200,6 +199,6 @@ const rlar_method rlar__method_nmmp = {
     .outputs = rlar__margin_outputs,
     .fit = fit,
     .forecast = forecast,
-    .prepare = rlar__reduction_prepare,
+    .prepare = rlar__span_prepare,
     .release = rlar__reduction_release,
 };

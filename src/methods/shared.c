@@ -61,7 +61,14 @@ rlar_status rlar__reduction_prepare(rlar_ctx *ctx, const rlar_train *train,
                                     const rlar_params *params, int64_t fits, void **shared) {
     (void)params;
     (void)fits;
-    return share(ctx, train, rlar__reduce, shared);
+    return share(ctx, train, rlar__reduce_lean, shared);
+}
+
+rlar_status rlar__span_prepare(rlar_ctx *ctx, const rlar_train *train, const rlar_params *params,
+                               int64_t fits, void **shared) {
+    (void)params;
+    (void)fits;
+    return share(ctx, train, rlar__span, shared);
 }
 
 void rlar__reduction_release(void *shared) {

@@ -10,6 +10,7 @@
 #include "solver/fisher.h"
 
 #include "linalg/linalg.h"
+#include "solver/condition.h"
 #include "solver/reduce.h"
 #include "solver/scatter.h"
 
@@ -18,11 +19,6 @@
 
 /* Below, a direction is noise: the class means do not differ along it. */
 static const double LEAST_ROOT = 1e-3;
-/* Largest condition of S_t (scaled to unit diagonal) for Cholesky: leaves 7 digits of W at worst.
- * Larger spread of the diagonal itself could hide what the rank rule of the reduction leaves out.
- */
-static const double LARGEST_CONDITION = 1e9, SMALLEST_DIAGONAL = 1e-12;
-enum { CONDITION_STEPS = 6 };
 
 void rlar__fisher_free(rlar_fisher *fisher) {
     rlar__free(fisher->mu);
@@ -55,18 +51,22 @@ static rlar_status take(rlar_ctx *ctx, const rlar_fisher_problem *p, int64_t fou
 
 /* ---- By reduction ---- */
 
-/* From H = Q diag(g) A^T to W; q_whole is Q (rank x k). */
+/* From H = Q diag(g) A^T to W; q is Q (rank x k), and zero in the directions behind `rank`. */
 static rlar_status take_back(rlar_ctx *ctx, const rlar_fisher_problem *p,
                              const rlar_reduced *reduced, int64_t rank, int64_t k, const double *g,
-                             double *q_whole, rlar_fisher *out) {
+                             const double *q, rlar_fisher *out) {
+    const int64_t r = reduced->r;
+    double *whole = NULL;
     RLAR_TRY(take(ctx, p, k, g, out));
-    for (int64_t j = 0; j < out->q; j++)
-        for (int64_t i = 0; i < rank; i++)
-            q_whole[j * rank + i] /= sqrt(reduced->s[i] * reduced->s[i] + p->ridge);
-    RLAR_TRY(rlar__multiply(ctx, p->d, out->q, rank, reduced->v, q_whole, out->w));
     RLAR_TRY(rlar__alloc(ctx, p->d, sizeof *out->mean, "the mean", &out->mean));
     memcpy(out->mean, reduced->mean, (size_t)p->d * sizeof *out->mean);
-    return RLAR_OK;
+    RLAR_TRY(rlar__calloc(ctx, out->q, (size_t)r * sizeof *whole, "the directions", &whole));
+    for (int64_t j = 0; j < out->q; j++)
+        for (int64_t i = 0; i < rank; i++)
+            whole[j * r + i] = q[j * rank + i] / sqrt(reduced->s[i] * reduced->s[i] + p->ridge);
+    const rlar_status status = rlar__reduce_apply(ctx, reduced, out->q, whole, out->w);
+    rlar__free(whole);
+    return status;
 }
 
 rlar_status rlar__fisher_reduced(rlar_ctx *ctx, const rlar_fisher_problem *p, rlar_fisher *out) {
@@ -74,7 +74,7 @@ rlar_status rlar__fisher_reduced(rlar_ctx *ctx, const rlar_fisher_problem *p, rl
     double *h = NULL, *q = NULL, *g = NULL, *at = NULL;
     *out = (rlar_fisher){0};
     if (!p->reduced)
-        RLAR_TRY(rlar__reduce(ctx, p->x, p->d, p->n, &own));
+        RLAR_TRY(rlar__reduce_lean(ctx, p->x, p->d, p->n, &own));
     const rlar_reduced *reduced = p->reduced ? p->reduced : &own;
     const int64_t rank = p->keep > 0 ? min64(p->keep, reduced->r) : reduced->r;
     const int64_t k = min64(rank, p->c);
@@ -104,21 +104,17 @@ rlar_status rlar__fisher_reduced(rlar_ctx *ctx, const rlar_fisher_problem *p, rl
 /* ---- By Cholesky ---- */
 
 typedef struct spd {
-    double *xc;       /* d x n */
-    double *s, *diag; /* d x d: S_t + ridge I scaled to unit diagonal, then its factor; d */
-    double *scale;    /* d: 1 / sqrt of the diagonal */
-    double *probe;    /* d x 2 */
-    double *h, *y;    /* d x c: H_b, scaled; S_t^-1 H_b, then the directions */
-    double *k, *a;    /* c x c: H_b^T Y and its eigenvectors */
-    double *root;     /* c: its eigenvalues, then their roots */
+    double *xc;        /* d x n */
+    double *s, *scale; /* d x d: S_t + ridge I, then its factor; d: see condition.h */
+    double *h, *y;     /* d x c: H_b, scaled; S_t^-1 H_b, then the directions */
+    double *k, *a;     /* c x c: H_b^T Y and its eigenvectors */
+    double *root;      /* c: its eigenvalues, then their roots */
 } spd;
 
 static void spd_free(spd *t) {
     rlar__free(t->xc);
     rlar__free(t->s);
-    rlar__free(t->diag);
     rlar__free(t->scale);
-    rlar__free(t->probe);
     rlar__free(t->h);
     rlar__free(t->y);
     rlar__free(t->k);
@@ -130,9 +126,7 @@ static rlar_status spd_take(rlar_ctx *ctx, const rlar_fisher_problem *p, spd *t)
     const size_t column = (size_t)p->d * sizeof(double), small = (size_t)p->c * sizeof(double);
     RLAR_TRY(rlar__alloc(ctx, p->n, column, "the centred samples", &t->xc));
     RLAR_TRY(rlar__alloc(ctx, p->d, column, "the total scatter", &t->s));
-    RLAR_TRY(rlar__alloc(ctx, p->d, sizeof(double), "the total scatter", &t->diag));
     RLAR_TRY(rlar__alloc(ctx, p->d, sizeof(double), "the total scatter", &t->scale));
-    RLAR_TRY(rlar__alloc(ctx, 2, column, "the total scatter", &t->probe));
     RLAR_TRY(rlar__alloc(ctx, p->c, column, "the class means", &t->h));
     RLAR_TRY(rlar__alloc(ctx, p->c, column, "the class means", &t->y));
     RLAR_TRY(rlar__alloc(ctx, p->c, small, "the directions", &t->k));
@@ -140,57 +134,11 @@ static rlar_status spd_take(rlar_ctx *ctx, const rlar_fisher_problem *p, spd *t)
     return rlar__alloc(ctx, p->c, sizeof(double), "the directions", &t->root);
 }
 
-/* Unit diagonal: then neither units nor the condition depend on how features are scaled. */
-static bool scale_to_unit(int64_t d, double ridge, double *s, double *scale) {
-    double largest = 0.0;
-    for (int64_t i = 0; i < d; i++) {
-        s[i * d + i] += ridge;
-        largest = fmax(largest, s[i * d + i]);
-    }
-    for (int64_t i = 0; i < d; i++) {
-        if (!(s[i * d + i] > SMALLEST_DIAGONAL * largest))
-            return false;
-        scale[i] = 1.0 / sqrt(s[i * d + i]);
-    }
-    for (int64_t j = 0; j < d; j++)
-        for (int64_t i = j; i < d; i++)
-            s[j * d + i] *= scale[i] * scale[j];
-    return true;
-}
-
-/* Upper bound of the condition, in essence: the trace d, times ||S^-1|| by inverse iteration from
- * the direction of the smallest pivot and from one of mixed signs. */
-static rlar_status condition(rlar_ctx *ctx, int64_t d, const double *l, double *probe,
-                             double *out) {
-    int64_t weakest = 0;
-    rlar_rng rng = rlar__rng_seed(&(uint64_t){1}, 1);
-    for (int64_t i = 0; i < d; i++) {
-        probe[i] = 0.0;
-        probe[d + i] = rlar__rng_next(&rng) >> 63 ? 1.0 : -1.0;
-        if (l[i * d + i] < l[weakest * d + weakest])
-            weakest = i;
-    }
-    probe[weakest] = 1.0;
-    rlar__unit_columns(d, 2, probe);
-    for (int step = 0; step < CONDITION_STEPS; step++) {
-        RLAR_TRY(rlar__chol_solve(ctx, d, 2, l, probe));
-        *out = (double)d * fmax(rlar__norm(d, probe), rlar__norm(d, probe + d));
-        rlar__unit_columns(d, 2, probe);
-    }
-    return RLAR_OK;
-}
-
 static rlar_status factor(rlar_ctx *ctx, const rlar_fisher_problem *p, spd *t, bool *trusted) {
-    double worst = 0.0;
-    int ridged = 0;
     RLAR_TRY(rlar__scatter(ctx, p->d, p->n, t->xc, t->s));
-    *trusted = scale_to_unit(p->d, p->ridge, t->s, t->scale);
-    if (!*trusted)
-        return RLAR_OK;
-    RLAR_TRY(rlar__chol_factor(ctx, p->d, t->s, t->diag, &ridged));
-    RLAR_TRY(condition(ctx, p->d, t->s, t->probe, &worst));
-    *trusted = ridged == 0 && worst < LARGEST_CONDITION;
-    return RLAR_OK;
+    for (int64_t i = 0; i < p->d; i++)
+        t->s[i * p->d + i] += p->ridge;
+    return rlar__condition_factor(ctx, p->d, t->s, t->scale, trusted);
 }
 
 static void scale_rows(int64_t d, int64_t columns, const double *scale, double *a) {
@@ -249,17 +197,71 @@ rlar_status rlar__fisher_cholesky(rlar_ctx *ctx, const rlar_fisher_problem *p, b
 
 /* ---- Either ---- */
 
-rlar_status rlar__fisher(rlar_ctx *ctx, const rlar_fisher_problem *p, rlar_fisher *out) {
+static rlar_status either(rlar_ctx *ctx, const rlar_fisher_problem *p, rlar_fisher *out) {
     bool trusted;
     RLAR_TRY(rlar__fisher_cholesky(ctx, p, &trusted, out));
     return trusted ? RLAR_OK : rlar__fisher_reduced(ctx, p, out);
 }
 
+/* From the f features `feature` to all of them: W is zero in the others, which are constant. */
+static rlar_status widen(rlar_ctx *ctx, const rlar_fisher_problem *p, int64_t f,
+                         const int64_t *feature, rlar_fisher *out) {
+    double *w = NULL, *mean = NULL;
+    rlar_status status = rlar__alloc(ctx, out->q, (size_t)p->d * sizeof *w, "the directions", &w);
+    if (status >= 0)
+        status = rlar__alloc(ctx, p->d, sizeof *mean, "the mean", &mean);
+    if (status < 0) {
+        rlar__free(w);
+        rlar__fisher_free(out);
+        return status;
+    }
+    rlar__spread_rows(p->d, f, feature, out->q, out->w, w);
+    memcpy(mean, p->x, (size_t)p->d * sizeof *mean);
+    for (int64_t i = 0; i < f; i++)
+        mean[feature[i]] = out->mean[i];
+    rlar__free(out->w);
+    rlar__free(out->mean);
+    out->w = w;
+    out->mean = mean;
+    return RLAR_OK;
+}
+
+/* Constant features make S_t singular, but only by themselves: without them it may not be. */
+static rlar_status on_features(rlar_ctx *ctx, const rlar_fisher_problem *p, int64_t f,
+                               const int64_t *feature, rlar_fisher *out) {
+    rlar_fisher_problem narrow = *p;
+    double *x = NULL;
+    RLAR_TRY(rlar__alloc(ctx, p->n, (size_t)f * sizeof *x, "the samples", &x));
+    for (int64_t i = 0; i < p->n; i++)
+        for (int64_t r = 0; r < f; r++)
+            x[i * f + r] = p->x[i * p->d + feature[r]];
+    narrow.d = f;
+    narrow.x = x;
+    narrow.reduced = NULL; /* that of all features */
+    const rlar_status status = either(ctx, &narrow, out);
+    rlar__free(x);
+    return status < 0 ? status : widen(ctx, p, f, feature, out);
+}
+
+rlar_status rlar__fisher(rlar_ctx *ctx, const rlar_fisher_problem *p, rlar_fisher *out) {
+    int64_t *feature = NULL;
+    *out = (rlar_fisher){0};
+    RLAR_TRY(rlar__alloc(ctx, p->d, sizeof *feature, "the features", &feature));
+    const int64_t f = rlar__varying(p->x, p->d, p->n, feature);
+    const bool narrow = f > 0 && f < p->d && p->n >= f + 2 && p->keep == 0;
+    const rlar_status status = narrow ? on_features(ctx, p, f, feature, out) : either(ctx, p, out);
+    rlar__free(feature);
+    return status;
+}
+
 int64_t rlar__fisher_bytes(const rlar_fisher_problem *p) {
     const double d = (double)p->d, c = (double)p->c, r = fmin(d, (double)p->n);
     /* The way by reduction is the larger one, and cannot be excluded. */
-    const double after = 8.0 * (r * (d + (double)p->n) + 3.0 * r * c + c * c);
-    return (int64_t)fmax((double)rlar__reduce_bytes(p->d, p->n), after);
+    const double after =
+        (double)rlar__reduce_held(p->d, p->n, p->c) + 8.0 * (4.0 * r * c + c * c + d * c);
+    /* A copy without the constant features may stand beside it. */
+    const double copy = p->n > p->d && p->keep == 0 ? 8.0 * d * (double)p->n : 0.0;
+    return (int64_t)(copy + fmax((double)rlar__reduce_lean_bytes(p->d, p->n), after));
 }
 
 double rlar__fisher_flops(const rlar_fisher_problem *p) {

@@ -1,4 +1,4 @@
-/* reduce.c - thin SVD of the centred samples.
+/* reduce.c - thin SVD of the centred samples, or another basis of their range.
  *
  * The cheap way is the eigenvalue decomposition of the smaller Gram matrix: n d^2 + 9 d^3, or n^2 d
  * + 9 n^3. It squares the condition number: eigenvalues below about 1e-10 of the largest have few
@@ -6,11 +6,17 @@
  * exactly those that must be zero (constant features; the direction lost to centring);
  * otherwise LAPACK takes the SVD of the samples themselves.
  *
- * For n <= d + 1 the Gram matrix is Xc^T Xc: its eigenvectors are U, orthonormal to rounding, and
- * classes that collapse to points do so to rounding, too. */
+ * For n <= f + 1 (f features vary) the Gram matrix is Xc^T Xc: its eigenvectors are U, orthonormal
+ * to rounding, and classes that collapse to points do so to rounding, too. V = Xc U diag(1/s) is
+ * not made: that would cost as much as the Gram matrix, twice with what makes it orthonormal, and
+ * methods want a few columns V Q only.
+ *
+ * For n > f + 1 any orthonormal basis will do for most methods, and where S_t has full rank beyond
+ * doubt (condition.h) the features themselves are one: n d^2 + d^3/3. */
 #include "solver/reduce.h"
 
 #include "linalg/linalg.h"
+#include "solver/condition.h"
 
 #include <float.h>
 #include <math.h>
@@ -23,28 +29,41 @@ static int64_t min64(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-/* Whether Xc^T Xc (n x n) is decomposed, not Xc Xc^T (d x d). */
-static bool inner(int64_t d, int64_t n) {
-    return n <= d + 1;
-}
-
 void rlar__reduce_free(rlar_reduced *reduced) {
     rlar__free(reduced->mean);
-    rlar__free(reduced->v);
     rlar__free(reduced->s);
     rlar__free(reduced->z);
+    rlar__free(reduced->v);
+    rlar__free(reduced->total);
+    rlar__free(reduced->feature);
+    rlar__free(reduced->basis);
+    rlar__free(reduced->xc);
+    rlar__free(reduced->u);
     *reduced = (rlar_reduced){0};
 }
 
 int64_t rlar__reduce_bytes(int64_t d, int64_t n) {
     const double small = (double)(d < n ? d : n), all = (double)d * (double)n;
-    return (int64_t)(8.0 * (3.0 * all + 3.0 * small * small + (double)d * small));
+    return (int64_t)(8.0 * (3.0 * all + 3.0 * small * small + (double)d * small + (double)d));
+}
+
+int64_t rlar__reduce_lean_bytes(int64_t d, int64_t n) {
+    const double small = (double)(d < n ? d : n), all = (double)d * (double)n;
+    return (int64_t)(8.0 * (2.0 * all + 5.0 * small * small + (double)d));
+}
+
+int64_t rlar__reduce_held(int64_t d, int64_t n, int64_t q) {
+    const double small = (double)(d < n ? d : n), all = (double)d * (double)n, p = (double)q;
+    const double held = n <= d ? all + 2.0 * small * small : all + small * small;
+    return (int64_t)(8.0 * (held + p * ((double)d + 2.0 * small) + 2.0 * (double)d));
 }
 
 double rlar__reduce_flops(int64_t d, int64_t n) {
     const double small = (double)(d < n ? d : n), all = (double)d * (double)n;
-    return 3.0 * all * small + 9.0 * small * small * small;
+    return all * small + 9.0 * small * small * small + (n > d ? 2.0 * all * small : 0.0);
 }
+
+/* ---- Centring ---- */
 
 void rlar__centre(const double *x, int64_t d, int64_t n, double *mean, double *xc) {
     memset(mean, 0, (size_t)d * sizeof *mean);
@@ -58,165 +77,341 @@ void rlar__centre(const double *x, int64_t d, int64_t n, double *mean, double *x
             xc[i * d + r] = x[i * d + r] - mean[r];
 }
 
-static int64_t zero_rows(const double *xc, int64_t d, int64_t n) {
-    int64_t count = 0;
-    for (int64_t r = 0; r < d; r++) {
-        int64_t i = 0;
-        while (i < n && xc[i * d + r] == 0.0)
-            i++;
-        count += i == n;
+/* Sample by sample, as they lie in memory: `feature` lists those that have not varied so far. Its
+ * complement is then made behind it, from the end. */
+int64_t rlar__varying(const double *x, int64_t d, int64_t n, int64_t *feature) {
+    int64_t left = d, at = d;
+    for (int64_t r = 0; r < d; r++)
+        feature[r] = r;
+    for (int64_t i = 1; i < n && left > 0; i++) {
+        int64_t kept = 0;
+        for (int64_t k = 0; k < left; k++)
+            if (x[i * d + feature[k]] == x[feature[k]])
+                feature[kept++] = feature[k];
+        left = kept;
     }
-    return count;
+    for (int64_t r = d - 1, k = left - 1; r >= 0; r--)
+        if (k >= 0 && feature[k] == r)
+            k--;
+        else
+            feature[--at] = r;
+    memmove(feature, feature + at, (size_t)(d - at) * sizeof *feature);
+    return d - at;
 }
 
-/* Eigenvalues (descending) and vectors of the Gram matrix, k x k. */
-static rlar_status gram_eigen(rlar_ctx *ctx, const double *xc, int64_t d, int64_t n, double *values,
-                              double *vectors) {
-    const int64_t k = inner(d, n) ? n : d;
+/* From the last entry back: none moves to before its own place, so none is overwritten unread. */
+void rlar__spread_rows(int64_t d, int64_t f, const int64_t *feature, int64_t q, const double *a,
+                       double *w) {
+    for (int64_t j = q - 1; j >= 0; j--)
+        for (int64_t r = d - 1, i = f - 1; r >= 0; r--) {
+            const bool kept = i >= 0 && feature[i] == r;
+            w[j * d + r] = kept ? a[j * f + i] : 0.0;
+            i -= kept;
+        }
+}
+
+/* Only the rows `feature` of xc (d x n), in place. */
+static void gather_rows(int64_t d, int64_t f, const int64_t *feature, int64_t n, double *xc) {
+    for (int64_t i = 0; i < n && f < d; i++)
+        for (int64_t r = 0; r < f; r++)
+            xc[i * f + r] = xc[i * d + feature[r]];
+}
+
+/* mean, feature and xc (f x n). */
+static rlar_status centre_features(rlar_ctx *ctx, const double *x, rlar_reduced *out) {
+    const int64_t d = out->d, n = out->n;
+    RLAR_TRY(rlar__alloc(ctx, d, sizeof *out->mean, "the mean", &out->mean));
+    RLAR_TRY(rlar__alloc(ctx, d, sizeof *out->feature, "the features", &out->feature));
+    RLAR_TRY(rlar__alloc(ctx, n, (size_t)d * sizeof *out->xc, "the centred samples", &out->xc));
+    out->f = rlar__varying(x, d, n, out->feature);
+    if (out->f == 0)
+        return rlar__fail(ctx, RLAR_E_DATA, "all %lld samples are equal: nothing to learn from",
+                          (long long)n);
+    rlar__centre(x, d, n, out->mean, out->xc);
+    gather_rows(d, out->f, out->feature, n, out->xc);
+    return RLAR_OK;
+}
+
+/* ---- By the Gram matrix ---- */
+
+/* Whether Xc^T Xc (n x n) is decomposed, not Xc Xc^T (f x f). */
+static bool inner(const rlar_reduced *out) {
+    return out->n <= out->f + 1;
+}
+
+static rlar_status make_gram(rlar_ctx *ctx, const rlar_reduced *out, double *gram) {
+    const int64_t f = out->f, n = out->n;
+    if (inner(out)) {
+        memset(gram, 0, (size_t)(n * n) * sizeof *gram);
+        return rlar__gram_inner(ctx, n, f, out->xc, out->xc, gram);
+    }
     rlar_workspace ws = {0};
     rlar_partials partials;
-    double *gram = NULL;
-    rlar__partials_carve(&ws, ctx, inner(d, n) ? 0 : n, k, k, &partials);
-    rlar_status status = rlar__workspace_take(ctx, &ws, "partial sums");
-    if (status >= 0) {
-        rlar__partials_carve(&ws, ctx, inner(d, n) ? 0 : n, k, k, &partials);
-        status = rlar__calloc(ctx, k, (size_t)k * sizeof *gram, "the Gram matrix", &gram);
-    }
-    if (status >= 0)
-        status = inner(d, n) ? rlar__gram_inner(ctx, n, d, xc, xc, gram)
-                             : rlar__gram_outer(ctx, &partials, d, n, xc, xc, gram);
-    if (status >= 0)
-        status = rlar__eig_top(ctx, k, gram, k, values, vectors);
-    rlar__free(gram);
+    rlar__partials_carve(&ws, ctx, n, f, f, &partials);
+    RLAR_TRY(rlar__workspace_take(ctx, &ws, "partial sums"));
+    rlar__partials_carve(&ws, ctx, n, f, f, &partials);
+    const rlar_status status = rlar__gram_outer(ctx, &partials, f, n, out->xc, out->xc, gram);
     rlar__workspace_free(&ws);
     return status;
 }
 
-/* Whether all of the eigenvalues but those that must be zero can be trusted. */
-static bool trusted(const double *values, int64_t rank) {
-    return rank > 0 && values[rank - 1] > GRAM_TRUSTED * values[0];
-}
-
-static rlar_status take_rank(rlar_ctx *ctx, rlar_reduced *out, int64_t r) {
-    out->r = r;
-    RLAR_TRY(rlar__alloc(ctx, r, (size_t)out->d * sizeof *out->v, "the reduction", &out->v));
-    RLAR_TRY(rlar__alloc(ctx, out->n, (size_t)r * sizeof *out->z, "the reduction", &out->z));
-    return rlar__alloc(ctx, r, sizeof *out->s, "the reduction", &out->s);
-}
-
-/* V = Xc U diag(1/s) is orthonormal up to eps (s_1/s_r)^2: V (3 I - V^T V) / 2 squares that. */
-static rlar_status polish(rlar_ctx *ctx, rlar_reduced *out) {
-    const int64_t d = out->d, r = out->r;
-    const double ratio = out->s[0] / out->s[r - 1];
-    double *gram = NULL, *v = NULL;
-    if (DBL_EPSILON * ratio * ratio <= NOT_ORTHONORMAL)
-        return RLAR_OK;
-    rlar_status status = rlar__alloc(ctx, r, (size_t)r * sizeof *gram, "the reduction", &gram);
-    if (status >= 0)
-        status = rlar__alloc(ctx, r, (size_t)d * sizeof *v, "the reduction", &v);
-    if (status >= 0)
-        status = rlar__project(ctx, r, r, d, out->v, out->v, gram);
-    for (int64_t i = 0; i < r * r && status >= 0; i++)
-        gram[i] = (i % (r + 1) == 0 ? 1.5 : 0.0) - 0.5 * gram[i];
-    if (status >= 0)
-        status = rlar__multiply(ctx, d, r, r, out->v, gram, v);
-    rlar__free(gram);
-    if (status < 0) {
-        rlar__free(v);
-        return status;
+/* The eigenvectors (destroyed or handed on) are V, or (inner) U. */
+static rlar_status from_gram(rlar_ctx *ctx, const double *values, double **vectors,
+                             rlar_reduced *out) {
+    const int64_t f = out->f, n = out->n, r = out->r;
+    double *u = *vectors;
+    RLAR_TRY(rlar__alloc(ctx, n, (size_t)r * sizeof *out->z, "the reduction", &out->z));
+    RLAR_TRY(rlar__alloc(ctx, r, sizeof *out->s, "the reduction", &out->s));
+    for (int64_t k = 0; k < r; k++)
+        out->s[k] = sqrt(values[k]);
+    *vectors = NULL;
+    if (!inner(out)) {
+        out->basis = u;
+        return rlar__project(ctx, r, n, f, out->basis, out->xc, out->z);
     }
-    rlar__free(out->v);
-    out->v = v;
+    out->u = u;
+    for (int64_t k = 0; k < r; k++)
+        for (int64_t i = 0; i < n; i++) {
+            out->z[i * r + k] = u[k * n + i] * out->s[k];
+            u[k * n + i] /= out->s[k];
+        }
     return RLAR_OK;
 }
 
-/* The eigenvectors are V, or (inner) U, and then V = Xc U diag(1/s). */
-static rlar_status from_gram(rlar_ctx *ctx, const double *xc, const double *values, double *vectors,
-                             rlar_reduced *out) {
-    const int64_t d = out->d, n = out->n, r = out->r;
-    for (int64_t k = 0; k < r; k++)
-        out->s[k] = sqrt(values[k]);
-    if (!inner(d, n)) {
-        memcpy(out->v, vectors, (size_t)(d * r) * sizeof *out->v);
-        return rlar__project(ctx, r, n, d, out->v, xc, out->z);
-    }
-    for (int64_t k = 0; k < r; k++)
-        for (int64_t i = 0; i < n; i++) {
-            out->z[i * r + k] = vectors[k * n + i] * out->s[k];
-            vectors[k * n + i] /= out->s[k];
-        }
-    RLAR_TRY(rlar__multiply(ctx, d, r, n, xc, vectors, out->v));
-    return polish(ctx, out);
-}
-
-static rlar_status from_svd(rlar_ctx *ctx, double *xc, rlar_reduced *out) {
-    const int64_t d = out->d, n = out->n, k = min64(d, n);
-    double *u = NULL, *s = NULL, *vt = NULL;
-    rlar_status status = rlar__alloc(ctx, k, (size_t)d * sizeof *u, "the reduction", &u);
-    if (status >= 0)
-        status = rlar__alloc(ctx, k, sizeof *s, "the reduction", &s);
-    if (status >= 0)
-        status = rlar__alloc(ctx, n, (size_t)k * sizeof *vt, "the reduction", &vt);
-    if (status >= 0)
-        status = rlar__svd_thin(ctx, d, n, xc, u, s, vt);
-    int64_t r = 0;
-    const double tolerance = status >= 0 ? (double)(d > n ? d : n) * DBL_EPSILON * s[0] : 0.0;
-    while (status >= 0 && r < k && s[r] > tolerance)
-        r++;
-    if (status >= 0)
-        status = take_rank(ctx, out, r);
-    if (status >= 0) {
-        memcpy(out->v, u, (size_t)(d * r) * sizeof *u);
-        memcpy(out->s, s, (size_t)r * sizeof *s);
-        for (int64_t i = 0; i < n; i++)
-            for (int64_t j = 0; j < r; j++)
-                out->z[i * r + j] = vt[i * k + j] * s[j];
-    }
-    rlar__free(u);
-    rlar__free(s);
-    rlar__free(vt);
-    return status;
-}
-
-static rlar_status decompose(rlar_ctx *ctx, double *xc, rlar_reduced *out) {
-    const int64_t d = out->d, n = out->n, k = inner(d, n) ? n : d;
-    const int64_t rank = min64(n - 1, d - zero_rows(xc, d, n));
+/* *done: all of the eigenvalues but those that must be zero can be trusted, and have been used. */
+static rlar_status by_gram(rlar_ctx *ctx, double *gram, rlar_reduced *out, bool *done) {
+    const int64_t k = inner(out) ? out->n : out->f, rank = min64(out->n - 1, out->f);
     double *values = NULL, *vectors = NULL;
     rlar_status status = rlar__alloc(ctx, k, sizeof *values, "the reduction", &values);
     if (status >= 0)
         status = rlar__alloc(ctx, k, (size_t)k * sizeof *vectors, "the reduction", &vectors);
     if (status >= 0)
-        status = gram_eigen(ctx, xc, d, n, values, vectors);
-    if (status >= 0 && trusted(values, rank)) {
-        status = take_rank(ctx, out, rank);
-        if (status >= 0)
-            status = from_gram(ctx, xc, values, vectors, out);
-    } else if (status >= 0) {
-        status = from_svd(ctx, xc, out);
-    }
+        status = rlar__eig_top(ctx, k, gram, k, values, vectors);
+    *done = status >= 0 && rank > 0 && values[rank - 1] > GRAM_TRUSTED * values[0];
+    out->r = rank;
+    if (*done)
+        status = from_gram(ctx, values, &vectors, out);
     rlar__free(values);
     rlar__free(vectors);
     return status;
 }
 
-rlar_status rlar__reduce(rlar_ctx *ctx, const double *x, int64_t d, int64_t n, rlar_reduced *out) {
-    double *xc = NULL;
-    *out = (rlar_reduced){.d = d, .n = n};
-    rlar_status status = rlar__alloc(ctx, d, sizeof *out->mean, "the mean", &out->mean);
+/* ---- By the SVD ---- */
+
+/* xc is destroyed. */
+static rlar_status by_svd(rlar_ctx *ctx, rlar_reduced *out) {
+    const int64_t d = out->d, f = out->f, n = out->n, k = min64(f, n);
+    double *s = NULL, *vt = NULL;
+    rlar_status status = rlar__alloc(ctx, k, (size_t)f * sizeof *s, "the reduction", &out->basis);
     if (status >= 0)
-        status = rlar__alloc(ctx, n, (size_t)d * sizeof *xc, "the centred samples", &xc);
+        status = rlar__alloc(ctx, k, sizeof *s, "the reduction", &s);
+    if (status >= 0)
+        status = rlar__alloc(ctx, n, (size_t)k * sizeof *vt, "the reduction", &vt);
+    if (status >= 0)
+        status = rlar__svd_thin(ctx, f, n, out->xc, out->basis, s, vt);
+    int64_t r = 0;
+    const double tolerance = status >= 0 ? (double)(d > n ? d : n) * DBL_EPSILON * s[0] : 0.0;
+    while (status >= 0 && r < k && s[r] > tolerance)
+        r++;
+    for (int64_t i = 0; i < n; i++) /* in place: r <= k */
+        for (int64_t j = 0; j < r; j++)
+            vt[i * r + j] = vt[i * k + j] * s[j];
+    out->r = r;
+    out->s = s;
+    out->z = vt;
+    return status;
+}
+
+/* ---- The features themselves ---- */
+
+/* *done: S_t (gram) is far from singular, and was taken; the centred samples are Z. */
+static rlar_status by_features(rlar_ctx *ctx, double **gram, rlar_reduced *out, bool *done) {
+    const int64_t f = out->f;
+    double *factor = NULL, *scale = NULL;
+    *done = false;
+    rlar_status status = rlar__alloc(ctx, f, (size_t)f * sizeof *factor, "the factor", &factor);
+    if (status >= 0)
+        status = rlar__alloc(ctx, f, sizeof *scale, "the factor", &scale);
     if (status >= 0) {
-        rlar__centre(x, d, n, out->mean, xc);
-        status =
-            zero_rows(xc, d, n) < d
-                ? decompose(ctx, xc, out)
-                : rlar__fail(ctx, RLAR_E_DATA, "all %lld samples are equal: nothing to learn from",
-                             (long long)n);
+        memcpy(factor, *gram, (size_t)(f * f) * sizeof *factor);
+        status = rlar__condition_factor(ctx, f, factor, scale, done);
     }
-    rlar__free(xc);
+    rlar__free(factor);
+    rlar__free(scale);
+    if (status < 0 || !*done)
+        return status;
+    out->r = f;
+    out->total = *gram;
+    out->z = out->xc;
+    *gram = out->xc = NULL;
+    return RLAR_OK;
+}
+
+/* ---- All together ---- */
+
+/* V = Xc U diag(1/s) is orthonormal up to eps (s_1/s_r)^2; V (3 I - V^T V) / 2 squares that. */
+static bool needs_polish(const rlar_reduced *red) {
+    const double ratio = red->s[0] / red->s[red->r - 1];
+    return DBL_EPSILON * ratio * ratio > NOT_ORTHONORMAL;
+}
+
+static rlar_status decompose(rlar_ctx *ctx, bool plain, rlar_reduced *out) {
+    const int64_t k = inner(out) ? out->n : out->f;
+    double *gram = NULL;
+    bool done = false;
+    RLAR_TRY(rlar__alloc(ctx, k, (size_t)k * sizeof *gram, "the Gram matrix", &gram));
+    rlar_status status = make_gram(ctx, out, gram);
+    if (status >= 0 && plain && !inner(out))
+        status = by_features(ctx, &gram, out, &done);
+    if (status >= 0 && !done)
+        status = by_gram(ctx, gram, out, &done);
+    rlar__free(gram);
+    if (status >= 0 && !done)
+        status = by_svd(ctx, out);
+    if (!out->u) { /* then nothing refers to the samples any more */
+        rlar__free(out->xc);
+        out->xc = NULL;
+    }
+    return status;
+}
+
+static rlar_status reduce(rlar_ctx *ctx, const double *x, int64_t d, int64_t n, bool plain,
+                          rlar_reduced *out) {
+    *out = (rlar_reduced){.d = d, .n = n};
+    rlar_status status = centre_features(ctx, x, out);
+    if (status >= 0)
+        status = decompose(ctx, plain, out);
     if (status < 0)
         rlar__reduce_free(out);
     return status;
+}
+
+rlar_status rlar__reduce_lean(rlar_ctx *ctx, const double *x, int64_t d, int64_t n,
+                              rlar_reduced *out) {
+    return reduce(ctx, x, d, n, false, out);
+}
+
+rlar_status rlar__span(rlar_ctx *ctx, const double *x, int64_t d, int64_t n, rlar_reduced *out) {
+    return reduce(ctx, x, d, n, true, out);
+}
+
+/* V itself. */
+static rlar_status make_v(rlar_ctx *ctx, rlar_reduced *out) {
+    const int64_t d = out->d, f = out->f, r = out->r;
+    RLAR_TRY(rlar__alloc(ctx, r, (size_t)d * sizeof *out->v, "the reduction", &out->v));
+    if (out->u) {
+        RLAR_TRY(rlar__multiply(ctx, f, r, out->n, out->xc, out->u, out->v));
+        if (needs_polish(out))
+            RLAR_TRY(rlar__orthonormal_polish(ctx, f, r, out->v));
+    } else {
+        memcpy(out->v, out->basis, (size_t)(f * r) * sizeof *out->v);
+    }
+    if (f < d)
+        rlar__spread_rows(d, f, out->feature, r, out->v, out->v);
+    return RLAR_OK;
+}
+
+rlar_status rlar__reduce(rlar_ctx *ctx, const double *x, int64_t d, int64_t n, rlar_reduced *out) {
+    RLAR_TRY(reduce(ctx, x, d, n, false, out));
+    const rlar_status status = make_v(ctx, out);
+    rlar__free(out->basis); /* v says it all */
+    rlar__free(out->xc);
+    rlar__free(out->u);
+    out->basis = out->xc = out->u = NULL;
+    if (status < 0)
+        rlar__reduce_free(out);
+    return status;
+}
+
+double rlar__reduce_trace(const rlar_reduced *reduced) {
+    const int64_t r = reduced->r;
+    double sum = 0.0;
+    for (int64_t e = 0; e < r; e++)
+        sum += reduced->s ? reduced->s[e] * reduced->s[e] : reduced->total[e * r + e];
+    return sum;
+}
+
+double rlar__reduce_largest(const rlar_reduced *reduced) {
+    const int64_t r = reduced->r;
+    double largest = 0.0;
+    for (int64_t e = 0; e < r && !reduced->s; e++)
+        largest = fmax(largest, reduced->total[e * r + e]);
+    return reduced->s ? reduced->s[0] : sqrt(largest);
+}
+
+/* ---- Back to the features ---- */
+
+/* W (f x q) = V Q by way of the samples; small is n x q. */
+static rlar_status u_times(rlar_ctx *ctx, const rlar_reduced *red, int64_t q, const double *c,
+                           double *small, double *w) {
+    RLAR_TRY(rlar__multiply(ctx, red->n, q, red->r, red->u, c, small));
+    return rlar__multiply(ctx, red->f, q, red->n, red->xc, small, w);
+}
+
+/* Outputs shall be Xc^T W = Z^T Q. Rounding in W = Xc (U diag(1/s) Q) and what V lacks in
+ * orthogonality leave eps (s_1/s_r)^2 of them; the residual, put in the same way, removes it. more
+ * is f x q, left n x q, c r x q. */
+static rlar_status refine(rlar_ctx *ctx, const rlar_reduced *red, int64_t q, const double *target,
+                          double *small, double *left, double *c, double *more, double *w) {
+    const int64_t n = red->n, f = red->f, r = red->r;
+    for (int64_t i = 0; i < r * q; i++)
+        c[i] = target[i] * red->s[i % r] * red->s[i % r];
+    RLAR_TRY(rlar__multiply(ctx, n, q, r, red->u, c, left)); /* Z^T Q; methods may change z */
+    RLAR_TRY(rlar__project(ctx, n, q, f, red->xc, w, small));
+    for (int64_t i = 0; i < n * q; i++)
+        left[i] -= small[i];
+    RLAR_TRY(rlar__project(ctx, r, q, n, red->u, left, c));
+    RLAR_TRY(u_times(ctx, red, q, c, small, more));
+    for (int64_t i = 0; i < f * q; i++)
+        w[i] += more[i];
+    return RLAR_OK;
+}
+
+static rlar_status by_samples(rlar_ctx *ctx, const rlar_reduced *red, int64_t q,
+                              const double *target, double *w) {
+    const int64_t n = red->n, f = red->f, r = red->r;
+    double *room = NULL;
+    RLAR_TRY(rlar__alloc(ctx, q, (size_t)(2 * n + r + f) * sizeof *room, "the directions", &room));
+    double *left = room + q * n, *c = left + q * n, *more = c + q * r;
+    rlar_status status = u_times(ctx, red, q, target, room, w);
+    if (status >= 0 && needs_polish(red))
+        status = refine(ctx, red, q, target, room, left, c, more, w);
+    rlar__free(room);
+    return status;
+}
+
+rlar_status rlar__orthonormal_polish(rlar_ctx *ctx, int64_t d, int64_t q, double *w) {
+    double *gram = NULL, *v = NULL;
+    rlar_status status = rlar__alloc(ctx, q, (size_t)q * sizeof *gram, "the directions", &gram);
+    if (status >= 0)
+        status = rlar__alloc(ctx, q, (size_t)d * sizeof *v, "the directions", &v);
+    if (status >= 0)
+        status = rlar__project(ctx, q, q, d, w, w, gram);
+    for (int64_t i = 0; i < q * q && status >= 0; i++)
+        gram[i] = (i % (q + 1) == 0 ? 1.5 : 0.0) - 0.5 * gram[i];
+    if (status >= 0)
+        status = rlar__multiply(ctx, d, q, q, w, gram, v);
+    if (status >= 0)
+        memcpy(w, v, (size_t)(d * q) * sizeof *w);
+    rlar__free(gram);
+    rlar__free(v);
+    return status;
+}
+
+rlar_status rlar__reduce_apply(rlar_ctx *ctx, const rlar_reduced *reduced, int64_t q,
+                               const double *coefficients, double *w) {
+    const int64_t d = reduced->d, f = reduced->f, r = reduced->r;
+    if (reduced->total) {
+        rlar__spread_rows(d, f, reduced->feature, q, coefficients, w);
+        return RLAR_OK;
+    }
+    if (!reduced->u && !reduced->basis)
+        return rlar__multiply(ctx, d, q, r, reduced->v, coefficients, w);
+    RLAR_TRY(reduced->u ? by_samples(ctx, reduced, q, coefficients, w)
+                        : rlar__multiply(ctx, f, q, r, reduced->basis, coefficients, w));
+    if (f < d)
+        rlar__spread_rows(d, f, reduced->feature, q, w, w);
+    return RLAR_OK;
 }
 
 void rlar__reduce_offset(const rlar_reduced *reduced, int64_t q, const double *w, double *b) {
@@ -224,10 +419,23 @@ void rlar__reduce_offset(const rlar_reduced *reduced, int64_t q, const double *w
         b[j] = -rlar__dot(reduced->d, w + j * reduced->d, reduced->mean);
 }
 
-rlar_status rlar__reduce_back(rlar_ctx *ctx, const rlar_reduced *reduced, int64_t q,
-                              const double *coefficients, double *w, double *b) {
-    RLAR_TRY(rlar__multiply(ctx, reduced->d, q, reduced->r, reduced->v, coefficients, w));
+static void finish(const rlar_reduced *reduced, int64_t q, double *w, double *b) {
     rlar__fix_signs(reduced->d, q, w);
     rlar__reduce_offset(reduced, q, w, b);
+}
+
+rlar_status rlar__reduce_back(rlar_ctx *ctx, const rlar_reduced *reduced, int64_t q,
+                              const double *coefficients, double *w, double *b) {
+    RLAR_TRY(rlar__reduce_apply(ctx, reduced, q, coefficients, w));
+    finish(reduced, q, w, b);
+    return RLAR_OK;
+}
+
+rlar_status rlar__reduce_orthonormal(rlar_ctx *ctx, const rlar_reduced *reduced, int64_t q,
+                                     const double *coefficients, double *w, double *b) {
+    RLAR_TRY(rlar__reduce_apply(ctx, reduced, q, coefficients, w));
+    if (reduced->u)
+        RLAR_TRY(rlar__orthonormal_polish(ctx, reduced->d, q, w));
+    finish(reduced, q, w, b);
     return RLAR_OK;
 }

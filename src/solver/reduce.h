@@ -9,25 +9,63 @@
  * by W = V Q: no d x d matrix for n < d. */
 typedef struct rlar_reduced {
     int64_t d, n, r;
-    double *mean; /* d */
-    double *v;    /* d x r, orthonormal columns */
-    double *s;    /* r singular values, descending, > 0 */
-    double *z;    /* r x n; column i is V^T (x_i - mean), and z_i / s is row i of U */
+    double *mean;  /* d */
+    double *s;     /* r singular values, descending, > 0; NULL in a plain span */
+    double *z;     /* r x n; column i is V^T (x_i - mean), and z_i / s is row i of U */
+    double *v;     /* d x r, orthonormal columns; NULL unless made by rlar__reduce */
+    double *total; /* plain span: lower triangle of S_t = Z Z^T, r x r; else NULL */
+    /* How V is held otherwise, for rlar__reduce_apply: on the f features that vary it is `basis`
+     * (f x r), or Xc U diag(1/s) with xc (f x n) and u (n x r), or, in a plain span, I. */
+    int64_t f, *feature;
+    double *basis, *xc, *u;
 } rlar_reduced;
 
 /* The mean (d), and Xc = X - mean 1^T (d x n). */
 void rlar__centre(const double *x, int64_t d, int64_t n, double *mean, double *xc);
-/* RLAR_E_DATA when all samples are equal (r = 0). */
+/* The features of which not all samples have the same value, into feature (d); how many. */
+int64_t rlar__varying(const double *x, int64_t d, int64_t n, int64_t *feature);
+/* Rows 0 .. f-1 of a (f x q) become the rows `feature` of w (d x q), the others zero; w may be a.
+ */
+void rlar__spread_rows(int64_t d, int64_t f, const int64_t *feature, int64_t q, const double *a,
+                       double *w);
+
+/* All of it, with V. RLAR_E_DATA when all samples are equal (r = 0). */
 rlar_status rlar__reduce(rlar_ctx *ctx, const double *x, int64_t d, int64_t n, rlar_reduced *out);
+/* The same without V (v is NULL), which few methods need: rlar__reduce_apply stands for it. */
+rlar_status rlar__reduce_lean(rlar_ctx *ctx, const double *x, int64_t d, int64_t n,
+                              rlar_reduced *out);
+/* For methods that need some orthonormal basis of the range, not the singular directions. Where S_t
+ * is far from singular (condition.h) that is the basis of the features: a plain span, Z = Xc, s and
+ * v NULL, total set. Otherwise as rlar__reduce_lean. */
+rlar_status rlar__span(rlar_ctx *ctx, const double *x, int64_t d, int64_t n, rlar_reduced *out);
 void rlar__reduce_free(rlar_reduced *reduced);
-/* W (d x q) = V Q for Q (r x q), signs fixed by rlar__fix_signs, and b = -W^T mean, so that outputs
- * are centred. */
+
+/* W <- W (3 I - W^T W) / 2 for W (d x q) that is orthonormal up to a small error: squares it. */
+rlar_status rlar__orthonormal_polish(rlar_ctx *ctx, int64_t d, int64_t q, double *w);
+
+/* W (d x q) = V Q for Q (r x q). The outputs of the samples are Z^T Q to rounding; W^T W = Q^T Q up
+ * to 2^-52 (s_1/s_r)^2 in the small directions. */
+rlar_status rlar__reduce_apply(rlar_ctx *ctx, const rlar_reduced *reduced, int64_t q,
+                               const double *coefficients, double *w);
+/* The same, signs fixed by rlar__fix_signs, and b = -W^T mean, so that outputs are centred. */
 rlar_status rlar__reduce_back(rlar_ctx *ctx, const rlar_reduced *reduced, int64_t q,
                               const double *coefficients, double *w, double *b);
+/* The same for Q^T Q = I: W^T W = I to rounding. */
+rlar_status rlar__reduce_orthonormal(rlar_ctx *ctx, const rlar_reduced *reduced, int64_t q,
+                                     const double *coefficients, double *w, double *b);
 /* b (q) = -W^T mean. */
 void rlar__reduce_offset(const rlar_reduced *reduced, int64_t q, const double *w, double *b);
-/* Bytes that a reduction holds at its peak, and operations by way of the Gram matrix. */
+/* The sum of the eigenvalues of S_t; and s[0], for which the largest standard deviation (times
+ * sqrt(n)) stands in a plain span: between s[0] / sqrt(r) and s[0]. */
+double rlar__reduce_trace(const rlar_reduced *reduced);
+double rlar__reduce_largest(const rlar_reduced *reduced);
+
+/* Bytes at the peak of a reduction, of one without V or a span (the SVD counts: it cannot be
+ * excluded); bytes that stay of the latter, with those for taking q columns back; operations by way
+ * of the Gram matrix. */
 int64_t rlar__reduce_bytes(int64_t d, int64_t n);
+int64_t rlar__reduce_lean_bytes(int64_t d, int64_t n);
+int64_t rlar__reduce_held(int64_t d, int64_t n, int64_t q);
 double rlar__reduce_flops(int64_t d, int64_t n);
 
 #endif

@@ -143,7 +143,7 @@ rlar_status rlar__scatter_top(rlar_ctx *ctx, const rlar_reduced *reduced, double
     if (status >= 0)
         status = rlar__eig_top(ctx, reduced->r, m, q, values, vectors);
     if (status >= 0)
-        status = rlar__reduce_back(ctx, reduced, q, vectors, w, b);
+        status = rlar__reduce_orthonormal(ctx, reduced, q, vectors, w, b);
     rlar__free(vectors);
     return status;
 }

@@ -270,6 +270,95 @@ static void test_reduction_keeps_small_directions(void **state) {
     end_context(ctx);
 }
 
+/* W = V Q without V: as with it, and the outputs are Z^T Q, also when the caller has used z up. */
+static void check_lean(rlar_ctx *ctx, rlar_rng *rng, const double *x, int64_t d, int64_t n) {
+    rlar_reduced whole, lean;
+    const int64_t q = 3;
+    assert_int_equal(rlar__reduce(ctx, x, d, n, &whole), RLAR_OK);
+    assert_int_equal(rlar__reduce_lean(ctx, x, d, n, &lean), RLAR_OK);
+    assert_null(lean.v);
+    assert_int_equal(lean.r, whole.r);
+    double *c = random_numbers(rng, lean.r * q), *w = random_numbers(rng, d * q);
+    memset(lean.z, 0, (size_t)(lean.r * n) * sizeof *lean.z);
+    assert_int_equal(rlar__reduce_apply(ctx, &lean, q, c, w), RLAR_OK);
+    for (int64_t j = 0; j < q; j++) {
+        for (int64_t i = 0; i < d; i++) {
+            double sum = 0.0;
+            for (int64_t k = 0; k < whole.r; k++)
+                sum += whole.v[k * d + i] * c[j * whole.r + k];
+            assert_close(w[j * d + i], sum, 1e-9);
+        }
+        for (int64_t k = 0; k < n; k++) {
+            double sum = 0.0;
+            for (int64_t i = 0; i < d; i++)
+                sum += (x[k * d + i] - whole.mean[i]) * w[j * d + i];
+            assert_close(sum, rlar__dot(whole.r, whole.z + k * whole.r, c + j * whole.r),
+                         1e-11 * whole.s[0]);
+        }
+    }
+    free(c);
+    free(w);
+    rlar__reduce_free(&whole);
+    rlar__reduce_free(&lean);
+}
+
+static void test_lean_reduction(void **state) {
+    (void)state;
+    rlar_ctx *ctx = blas_context();
+    rlar_rng rng = seeded(8);
+    const int64_t sizes[][2] = {{90, 40}, {40, 40}, {9, 40}, {70, 3}};
+    for (int t = 0; t < 4; t++) {
+        const int64_t d = sizes[t][0], n = sizes[t][1];
+        double *x = random_numbers(&rng, d * n);
+        for (int64_t k = 0; k < n; k++)
+            for (int64_t i = 0; i < d; i++)
+                x[k * d + i] =
+                    i == 2 ? 0.5 : x[k * d + i] * pow(10.0, -4.0 * (double)k / (double)n);
+        check_lean(ctx, &rng, x, d, n);
+        free(x);
+    }
+    end_context(ctx);
+}
+
+/* The features that vary are the basis where the total scatter is far from singular, else not. */
+static void test_plain_span(void **state) {
+    (void)state;
+    rlar_ctx *ctx = blas_context();
+    rlar_rng rng = seeded(9);
+    const int64_t d = 6, n = 50, r = 5;
+    double *x = random_numbers(&rng, d * n), w[6], c[5] = {1, 2, 3, 4, 5};
+    for (int64_t k = 0; k < n; k++)
+        x[k * d + 1] = 0.1;
+    rlar_reduced s;
+    assert_int_equal(rlar__span(ctx, x, d, n, &s), RLAR_OK);
+    assert_int_equal(s.r, r);
+    assert_null(s.s);
+    double trace = 0.0;
+    for (int64_t j = 0; j < r; j++)
+        for (int64_t i = j; i < r; i++) {
+            double sum = 0.0;
+            for (int64_t k = 0; k < n; k++)
+                sum += s.z[k * r + i] * s.z[k * r + j];
+            assert_close(s.total[j * r + i], sum, 1e-12);
+            trace += i == j ? sum : 0.0;
+        }
+    assert_close(rlar__reduce_trace(&s), trace, 1e-12);
+    assert_int_equal(rlar__reduce_apply(ctx, &s, 1, c, w), RLAR_OK);
+    const double wanted[] = {1, 0, 2, 3, 4, 5};
+    for (int i = 0; i < 6; i++)
+        assert_true(w[i] == wanted[i]);
+    rlar__reduce_free(&s);
+    for (int64_t k = 0; k < n; k++)
+        x[k * d + 3] = x[k * d] + 1e-7 * x[k * d + 3];
+    assert_int_equal(rlar__span(ctx, x, d, n, &s), RLAR_OK);
+    assert_int_equal(s.r, r);
+    assert_non_null(s.s);
+    assert_null(s.total);
+    rlar__reduce_free(&s);
+    free(x);
+    end_context(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_top_eigenvectors),
@@ -280,6 +369,8 @@ int main(void) {
         cmocka_unit_test(test_reduction_finds_the_rank),
         cmocka_unit_test(test_reduction_stays_orthonormal),
         cmocka_unit_test(test_reduction_keeps_small_directions),
+        cmocka_unit_test(test_lean_reduction),
+        cmocka_unit_test(test_plain_span),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -269,7 +269,19 @@ static void test_both_ways_agree(void **state) {
     rlar_ctx_free(ctx);
 }
 
-/* Collinear or constant features, and too few samples: not by Cholesky. */
+static void check_same_as_reduced(rlar_ctx *ctx, const rlar_fisher_problem *p, rlar_fisher *f) {
+    rlar_fisher wanted;
+    assert_int_equal(rlar__fisher_reduced(ctx, p, &wanted), RLAR_OK);
+    rlar__fix_signs(p->d, f->q, f->w);
+    rlar__fix_signs(p->d, wanted.q, wanted.w);
+    assert_int_equal(f->q, wanted.q);
+    assert_true(apart(p->d * f->q, f->w, wanted.w) < 1e-9);
+    assert_true(apart(p->d, f->mean, wanted.mean) == 0.0);
+    rlar__fisher_free(&wanted);
+}
+
+/* Collinear or constant features, and too few samples: not by Cholesky, at least not with all of
+ * the features. */
 static void test_cholesky_declines(void **state) {
     (void)state;
     rlar_ctx *ctx = blas_context(1);
@@ -290,6 +302,7 @@ static void test_cholesky_declines(void **state) {
         assert_null(f.mean);
         assert_int_equal(rlar__fisher(ctx, &p, &f), RLAR_OK);
         assert_int_equal(f.q, 1);
+        check_same_as_reduced(ctx, &p, &f);
         rlar__fisher_free(&f);
         labelled_free(&s);
     }
