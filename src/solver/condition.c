@@ -1,17 +1,17 @@
 /* condition.c - Cholesky of a scatter matrix with a verdict on its condition.
  *
  * The matrix is scaled to unit diagonal first: then the verdict does not depend on the units of the
- * features. 1e9 leaves 7 digits of a solution at worst. A larger spread of the diagonal itself
- * could hide what the rank rule of the reduction (singular values above max(d, n) 2^-52 of the
- * largest) leaves out: 1e9 and 1e12 together stay above it, so a trusted matrix has full rank by
- * that rule, too. d^3/3 operations, and 24 d^2 for the condition. */
+ * features. A larger spread of the diagonal itself could hide what the rank rule of the reduction
+ * (singular values above max(d, n) 2^-52 of the largest) leaves out: 1e9 and 1e12 together stay
+ * above it, so a trusted matrix has full rank by that rule, too. d^3/3 operations, and 24 d^2 for
+ * the condition. */
 #include "solver/condition.h"
 
 #include <math.h>
 
 #include "linalg/linalg.h"
 
-static const double LARGEST_CONDITION = 1e9, SMALLEST_DIAGONAL = 1e-12;
+static const double SMALLEST_DIAGONAL = 1e-12;
 enum { CONDITION_STEPS = 6 };
 
 static bool scale_to_unit(int64_t d, double *s, double *scale) {
@@ -51,23 +51,20 @@ static rlar_status estimate(rlar_ctx *ctx, int64_t d, const double *l, double *p
 }
 
 /* work: 3 d. */
-static rlar_status factor(rlar_ctx *ctx, int64_t d, double *s, double *work, bool *trusted) {
-    double condition = 0.0;
+static rlar_status factor(rlar_ctx *ctx, int64_t d, double *s, double *work, double *condition) {
     int ridged = 0;
     RLAR_TRY(rlar__chol_factor(ctx, d, s, work, &ridged));
-    RLAR_TRY(estimate(ctx, d, s, work + d, &condition));
-    *trusted = ridged == 0 && condition < LARGEST_CONDITION;
-    return RLAR_OK;
+    return ridged > 0 ? RLAR_OK : estimate(ctx, d, s, work + d, condition);
 }
 
 rlar_status rlar__condition_factor(rlar_ctx *ctx, int64_t d, double *s, double *scale,
-                                   bool *trusted) {
+                                   double *condition) {
     double *work = NULL;
-    *trusted = scale_to_unit(d, s, scale);
-    if (!*trusted)
+    *condition = INFINITY;
+    if (!scale_to_unit(d, s, scale))
         return RLAR_OK;
     RLAR_TRY(rlar__alloc(ctx, 3, (size_t)d * sizeof *work, "the condition", &work));
-    const rlar_status status = factor(ctx, d, s, work, trusted);
+    const rlar_status status = factor(ctx, d, s, work, condition);
     rlar__free(work);
     return status;
 }

@@ -4,10 +4,13 @@
 
 #include "core/core.h"
 
+/* Below, Cholesky is trusted: 7 digits of a solution are left at worst. */
+#define RLAR_WELL_CONDITIONED 1e9
+
 /* S (lower triangle, d x d) becomes the factor L of diag(scale) S diag(scale), which has a unit
- * diagonal. *trusted: a diagonal entry is no less than 1e-12 of the largest, no pivot failed, and
- * the condition of the scaled matrix is below 1e9; otherwise s is destroyed. */
+ * diagonal. *condition: an estimate from above of the condition of that matrix; infinite, and s
+ * destroyed, where a diagonal entry is below 1e-12 of the largest or a pivot fails. */
 rlar_status rlar__condition_factor(rlar_ctx *ctx, int64_t d, double *s, double *scale,
-                                   bool *trusted);
+                                   double *condition);
 
 #endif

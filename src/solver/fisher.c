@@ -138,7 +138,10 @@ static rlar_status factor(rlar_ctx *ctx, const rlar_fisher_problem *p, spd *t, b
     RLAR_TRY(rlar__scatter(ctx, p->d, p->n, t->xc, t->s));
     for (int64_t i = 0; i < p->d; i++)
         t->s[i * p->d + i] += p->ridge;
-    return rlar__condition_factor(ctx, p->d, t->s, t->scale, trusted);
+    double condition = INFINITY;
+    RLAR_TRY(rlar__condition_factor(ctx, p->d, t->s, t->scale, &condition));
+    *trusted = condition < RLAR_WELL_CONDITIONED;
+    return RLAR_OK;
 }
 
 static void scale_rows(int64_t d, int64_t columns, const double *scale, double *a) {

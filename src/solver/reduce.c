@@ -227,18 +227,18 @@ static rlar_status by_svd(rlar_ctx *ctx, rlar_reduced *out) {
 /* *done: S_t (gram) is far from singular, and was taken; the centred samples are Z. */
 static rlar_status by_features(rlar_ctx *ctx, double **gram, rlar_reduced *out, bool *done) {
     const int64_t f = out->f;
-    double *factor = NULL, *scale = NULL;
-    *done = false;
+    double *factor = NULL, *scale = NULL, condition = INFINITY;
     rlar_status status = rlar__alloc(ctx, f, (size_t)f * sizeof *factor, "the factor", &factor);
     if (status >= 0)
         status = rlar__alloc(ctx, f, sizeof *scale, "the factor", &scale);
     if (status >= 0) {
         memcpy(factor, *gram, (size_t)(f * f) * sizeof *factor);
-        status = rlar__condition_factor(ctx, f, factor, scale, done);
+        status = rlar__condition_factor(ctx, f, factor, scale, &condition);
     }
     rlar__free(factor);
     rlar__free(scale);
-    if (status < 0 || !*done)
+    *done = status >= 0 && condition < RLAR_WELL_CONDITIONED;
+    if (!*done)
         return status;
     out->r = f;
     out->total = *gram;

@@ -13,10 +13,12 @@
 #include <string.h>
 
 #include "linalg/linalg.h"
+#include "solver/condition.h"
 
 /* Eigenvalues of S_w up to this share of the largest are zero: relative, so that the branch does
  * not depend on the units of the data. */
 static const double NULL_SHARE = 1e-10;
+static const double REGULAR = 0.1; /* what is clearly above that share */
 static const double CONVERGED = 1e-10;
 
 void rlar__trace_ratio_carve(rlar_workspace *ws, rlar_trace_ratio *tr) {
@@ -83,15 +85,40 @@ static rlar_status inside_null_space(rlar_ctx *ctx, rlar_trace_ratio *tr) {
     return status;
 }
 
-rlar_status rlar__trace_ratio_start(rlar_ctx *ctx, rlar_trace_ratio *tr) {
+/* Whether S_w has no null space beyond doubt, by Cholesky instead of all its eigenvalues: they are
+ * within its condition after scaling, times the spread of its diagonal, of each other. */
+static rlar_status regular(rlar_ctx *ctx, rlar_trace_ratio *tr, bool *out) {
     const int64_t r = tr->r;
-    mirror(r, tr->sb);
-    mirror(r, tr->sw);
+    double least = INFINITY, largest = 0.0, condition;
+    memcpy(tr->m, tr->sw, (size_t)(r * r) * sizeof *tr->m);
+    RLAR_TRY(rlar__condition_factor(ctx, r, tr->m, tr->values, &condition));
+    for (int64_t i = 0; i < r; i++) {
+        least = fmin(least, tr->sw[i * r + i]);
+        largest = fmax(largest, tr->sw[i * r + i]);
+    }
+    *out = condition * largest < least * REGULAR / NULL_SHARE;
+    return RLAR_OK;
+}
+
+/* The null space of S_w: the last `null` columns of t. */
+static rlar_status find_null_space(rlar_ctx *ctx, rlar_trace_ratio *tr) {
+    const int64_t r = tr->r;
     memcpy(tr->m, tr->sw, (size_t)(r * r) * sizeof *tr->m);
     RLAR_TRY(rlar__eig_top(ctx, r, tr->m, r, tr->values, tr->t));
-    tr->null = 0;
     while (tr->null < r && tr->values[r - 1 - tr->null] <= NULL_SHARE * fmax(tr->values[0], 0.0))
         tr->null++;
+    return RLAR_OK;
+}
+
+rlar_status rlar__trace_ratio_start(rlar_ctx *ctx, rlar_trace_ratio *tr) {
+    const int64_t r = tr->r;
+    bool none = false;
+    mirror(r, tr->sb);
+    mirror(r, tr->sw);
+    tr->null = 0;
+    RLAR_TRY(regular(ctx, tr, &none));
+    if (!none)
+        RLAR_TRY(find_null_space(ctx, tr));
     tr->gap = 1.0;
     tr->excess = 0.0;
     if (tr->q <= tr->null)
