@@ -24,12 +24,12 @@
 #include <string.h>
 
 enum {
-    MAX_SWEEPS = 2000,  /* then the result is what has been reached */
-    PATIENCE = 100,     /* sweeps with one step after each; ordinary problems need less */
-    SWEEPS_BETWEEN = 1, /* over the support, after one over all features */
+    MAX_SWEEPS = 2000, /* then the result is what has been reached */
+    PATIENCE = 50,     /* sweeps with one step after each; ordinary problems need less */
     LINE_HALVINGS = 50
 };
 static const double BREACH = 1e-12; /* of the optimality conditions, relative to max |g| */
+static const double STILL = 1e-14;  /* a breach that a sweep does not mend: a hundredth of that */
 static const double DUST = 1e-15;
 
 void rlar__enet_carve(rlar_workspace *ws, const rlar_ctx *ctx, rlar_enet *en) {
@@ -42,6 +42,8 @@ void rlar__enet_carve(rlar_workspace *ws, const rlar_ctx *ctx, rlar_enet *en) {
     en->left = rlar__carve(ws, en->d, sizeof(double));
     en->u = rlar__carve(ws, en->n, sizeof(double));
     en->kept = rlar__carve(ws, en->d, sizeof(double));
+    en->last_b = rlar__carve(ws, en->d, sizeof(double));
+    en->last_g = rlar__carve(ws, en->d, sizeof(double));
     en->step = rlar__carve(ws, en->d, sizeof(double));
     en->full = rlar__carve(ws, en->d, sizeof(double));
     en->out = rlar__carve(ws, en->d, sizeof(double));
@@ -80,6 +82,12 @@ static void times_transposed(int64_t rows, int64_t columns, const double *a, con
         out[j] = rlar__dot(rows, a + j * rows, v);
 }
 
+/* out -= factor a */
+static void subtract(int64_t n, double factor, const double *restrict a, double *restrict out) {
+    for (int64_t i = 0; i < n; i++)
+        out[i] -= factor * a[i];
+}
+
 /* ---- H^-1 ---- */
 
 static rlar_status invert_gram(rlar_ctx *ctx, rlar_enet *en) {
@@ -108,6 +116,7 @@ static rlar_status factor_samples(rlar_ctx *ctx, rlar_enet *en, int64_t count, c
 rlar_status rlar__enet_prepare(rlar_ctx *ctx, rlar_enet *en) {
     const int64_t n = en->n;
     en->ridged = 0;
+    en->resumes = false;
     for (int64_t j = 0; j < en->d; j++)
         en->diag[j] = en->covariance ? en->gram[j * en->d + j]
                                      : rlar__dot(n, en->x + j * n, en->x + j * n) / (double)n;
@@ -131,6 +140,7 @@ static void apply_inverse(rlar_enet *en, const double *v, double *out) {
 }
 
 void rlar__enet_ridge(rlar_enet *en, const double *g, double *b) {
+    en->resumes = false;
     apply_inverse(en, g, b);
     for (int64_t j = 0; j < en->d; j++)
         if (en->diag[j] == 0.0)
@@ -199,14 +209,12 @@ static rlar_status factor_rest(rlar_ctx *ctx, rlar_enet *en, int64_t m, const in
     return rlar__chol_factor(ctx, m, en->system, en->pivots, &en->ridged);
 }
 
-/* full has v on A; z (m) = ((H^-1)_MM)^-1 (H^-1 v)_M. By samples u = X-part of H^-1 v is kept, so
- * that only the columns of M are read. */
+/* From out = H^-1 v, or by samples u = X-part of it, of which only the columns of M are read:
+ * z (m) = ((H^-1)_MM)^-1 (H^-1 v)_M. */
 static rlar_status rest_part(rlar_ctx *ctx, rlar_enet *en, int64_t m, const int64_t *rest,
                              double *z) {
     const int64_t n = en->n;
     RLAR_TRY(factor_rest(ctx, en, m, rest));
-    if (en->covariance)
-        times(en->d, en->d, en->inverse, en->full, en->out);
     for (int64_t i = 0; i < m; i++)
         z[i] = en->covariance ? en->out[rest[i]] : -rlar__dot(n, en->xs + i * n, en->u) / en->gamma;
     return rlar__chol_solve(ctx, m, 1, en->system, z);
@@ -219,17 +227,17 @@ static rlar_status by_rest(rlar_ctx *ctx, rlar_enet *en, int64_t count) {
     memset(en->full, 0, (size_t)en->d * sizeof *en->full);
     for (int64_t i = 0; i < count; i++)
         en->full[en->support[i]] = en->step[i];
-    if (!en->covariance)
+    if (en->covariance)
+        times(en->d, en->d, en->inverse, en->full, en->out);
+    else
         times(n, en->d, en->inverse, en->full, en->u);
     if (m > 0)
         RLAR_TRY(rest_part(ctx, en, m, rest, z));
     for (int64_t i = 0; i < m; i++)
-        en->full[rest[i]] = -z[i];
-    if (en->covariance)
-        times(en->d, en->d, en->inverse, en->full, en->out);
-    for (int64_t i = 0; i < m && !en->covariance; i++)
-        for (int64_t k = 0; k < n; k++)
-            en->u[k] -= en->xs[(m + i) * n + k] * z[i];
+        if (en->covariance)
+            subtract(en->d, z[i], en->inverse + rest[i] * en->d, en->out);
+        else
+            subtract(n, z[i], en->xs + (m + i) * n, en->u);
     for (int64_t i = 0; i < count; i++) {
         const int64_t j = en->support[i];
         en->step[i] = en->covariance
@@ -281,7 +289,20 @@ static double value_of(const rlar_enet *en, const double *g, const double *b) {
     return sum;
 }
 
+/* The same for the b of the last solve, as a caller that changes g only has it: no G b. */
+static void resume(rlar_enet *en, const double *g, const double *b) {
+    const size_t bytes = (size_t)en->d * sizeof *b;
+    if (!en->resumes || memcmp(b, en->last_b, bytes) != 0) {
+        refresh(en, g, b);
+        return;
+    }
+    measure(en, g);
+    for (int64_t j = 0; j < en->d && en->covariance; j++)
+        en->left[j] += g[j] - en->last_g[j];
+}
+
 double rlar__enet_value(rlar_enet *en, const double *g, const double *b) {
+    en->resumes = false;
     refresh(en, g, b);
     return value_of(en, g, b);
 }
@@ -317,47 +338,27 @@ static int64_t find_support(rlar_enet *en, const double *b) {
 /* ---- Coordinate descent ---- */
 
 static void move(rlar_enet *en, int64_t j, double change) {
-    if (en->covariance) {
-        const double *column = en->gram + j * en->d;
-        for (int64_t i = 0; i < en->d; i++)
-            en->left[i] -= column[i] * change;
-    } else {
-        const double *column = en->x + j * en->n;
-        for (int64_t i = 0; i < en->n; i++)
-            en->u[i] += column[i] * change;
-    }
+    if (en->covariance)
+        subtract(en->d, change, en->gram + j * en->d, en->left);
+    else
+        subtract(en->n, -change, en->x + j * en->n, en->u);
 }
 
-/* Minimise over b_j alone; true when its sign changed. */
-static bool descend(rlar_enet *en, const double *g, double *b, int64_t j) {
+/* Minimise over b_j alone, unless it is there but for rounding. */
+static void descend(rlar_enet *en, const double *g, double *b, int64_t j) {
     if (en->diag[j] == 0.0)
-        return false;
+        return;
     const double left = en->covariance
                             ? en->left[j]
                             : g[j] - rlar__dot(en->n, en->x + j * en->n, en->u) / (double)en->n;
     const double pull = left + en->diag[j] * b[j], over = fabs(pull) - en->lambda / 2.0;
     const double next = over > 0.0 ? copysign(over, pull) / (en->diag[j] + en->gamma) : 0.0;
     const double before = b[j];
-    if (next == before)
-        return false;
+    if (fabs(next - before) * (en->diag[j] + en->gamma) <= en->least &&
+        (next == 0.0) == (before == 0.0))
+        return;
     b[j] = next;
     move(en, j, next - before);
-    return (next > 0.0) - (next < 0.0) != (before > 0.0) - (before < 0.0);
-}
-
-/* One sweep over all features, then over the support until the signs rest. */
-static int64_t sweep(rlar_enet *en, const double *g, double *b) {
-    bool changed = true;
-    int64_t sweeps = 1;
-    for (int64_t j = 0; j < en->d; j++)
-        descend(en, g, b, j);
-    const int64_t count = find_support(en, b);
-    for (; sweeps <= SWEEPS_BETWEEN && changed; sweeps++) {
-        changed = false;
-        for (int64_t i = 0; i < count; i++)
-            changed = descend(en, g, b, en->support[i]) || changed;
-    }
-    return sweeps;
 }
 
 /* ---- The Newton step ---- */
@@ -419,7 +420,6 @@ static void take_step(const rlar_enet *en, int64_t count, double share, bool sta
 static rlar_status newton(rlar_ctx *ctx, rlar_enet *en, const double *g, double *b, bool *arrived) {
     double fall = 0.0, gain;
     *arrived = true;
-    measure(en, g);
     const int64_t count = find_support(en, b);
     if (count == 0)
         return RLAR_OK;
@@ -467,15 +467,22 @@ rlar_status rlar__enet_solve(rlar_ctx *ctx, rlar_enet *en, const double *g, doub
     *result = (rlar_enet_result){0};
     for (int64_t j = 0; j < en->d; j++)
         largest = fmax(largest, fabs(g[j]));
-    refresh(en, g, b);
+    en->least = STILL * largest;
+    resume(en, g, b);
     for (;;) {
         RLAR_TRY(steps(ctx, en, g, b, result->sweeps < PATIENCE ? 1 : en->d));
         result->solved = breach(en, b) <= BREACH * largest;
         if (result->solved || result->sweeps >= MAX_SWEEPS)
             break;
-        result->sweeps += sweep(en, g, b);
+        for (int64_t j = 0; j < en->d; j++)
+            descend(en, g, b, j);
+        measure(en, g);
+        result->sweeps++;
     }
     result->value = value_of(en, g, b);
     drop_dust(en, largest, b);
+    memcpy(en->last_b, b, (size_t)en->d * sizeof *b);
+    memcpy(en->last_g, g, (size_t)en->d * sizeof *g);
+    en->resumes = true;
     return RLAR_OK;
 }

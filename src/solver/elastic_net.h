@@ -14,11 +14,14 @@ typedef struct rlar_enet {
     const double *x;    /* n x d, a feature is contiguous; not used with covariance */
     const double *gram; /* d x d, both triangles; with covariance */
     /* Buffers. */
-    double *diag; /* d: G_jj */
-    double *left; /* d: g - G b */
-    double *u;    /* n: X b, without covariance */
-    double *kept; /* d: b before a step */
-    double *step; /* d: right-hand side and solution on the support */
+    double *diag;            /* d: G_jj */
+    double *left;            /* d: g - G b */
+    double *u;               /* n: X b, without covariance */
+    double least;            /* a change of half the slope that is rounding, for this g */
+    double *kept;            /* d: b before a step */
+    double *last_b, *last_g; /* d: of the last solve, which left u or left behind */
+    bool resumes;            /* they stand for something */
+    double *step;            /* d: right-hand side and solution on the support */
     double *full, *out;
     int64_t *support; /* d: features with b_j != 0, then the others */
     double *xs;       /* n x d: columns of X, without covariance */
@@ -31,7 +34,7 @@ typedef struct rlar_enet {
 /* What a solve found out. */
 typedef struct rlar_enet_result {
     double value;   /* f(b) */
-    int64_t sweeps; /* over all features or over the support */
+    int64_t sweeps; /* over all features */
     bool solved;    /* the optimality conditions hold to 1e-12 max |g| */
 } rlar_enet_result;
 
