@@ -53,7 +53,12 @@ static rlar_status estimate(rlar_ctx *ctx, int64_t d, const double *l, double *p
 /* work: 3 d. */
 static rlar_status factor(rlar_ctx *ctx, int64_t d, double *s, double *work, double *condition) {
     int ridged = 0;
-    RLAR_TRY(rlar__chol_factor(ctx, d, s, work, &ridged));
+    const rlar_status status = rlar__chol_factor(ctx, d, s, work, &ridged);
+    if (status == RLAR_E_NUMERIC) { /* far from positive definite: a finding, not an error */
+        ctx->error[0] = '\0';
+        return RLAR_OK;
+    }
+    RLAR_TRY(status);
     return ridged > 0 ? RLAR_OK : estimate(ctx, d, s, work + d, condition);
 }
 
