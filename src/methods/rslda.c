@@ -136,6 +136,21 @@ static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_p
     return RLAR_OK;
 }
 
+/* The principal directions that P starts from. */
+static rlar_status prepare(rlar_ctx *ctx, const rlar_train *train, const rlar_params *params,
+                           int64_t fits, void **shared) {
+    (void)fits;
+    rlar_reduced *reduced = NULL;
+    RLAR_TRY(rlar__calloc(ctx, 1, sizeof *reduced, "the reduction", &reduced));
+    const rlar_status status = rlar__reduce_leading(ctx, train->x, train->d, train->n,
+                                                    outputs(train, params), reduced);
+    if (status < 0)
+        rlar__free(reduced);
+    else
+        *shared = reduced;
+    return status;
+}
+
 const rlar_method rlar__method_rslda = {
     .def = {.name = "rslda",
             .title = "Robust Sparse Linear Discriminant Analysis",
@@ -153,6 +168,6 @@ const rlar_method rlar__method_rslda = {
     .outputs = outputs,
     .fit = fit,
     .forecast = forecast,
-    .prepare = rlar__reduction_prepare,
+    .prepare = prepare,
     .release = rlar__reduction_release,
 };

@@ -178,15 +178,18 @@ static rlar_status from_gram(rlar_ctx *ctx, const double *values, double **vecto
     return RLAR_OK;
 }
 
-/* *done: all of the eigenvalues but those that must be zero can be trusted, and have been used. */
-static rlar_status by_gram(rlar_ctx *ctx, double *gram, rlar_reduced *out, bool *done) {
-    const int64_t k = inner(out) ? out->n : out->f, rank = min64(out->n - 1, out->f);
+/* *done: all of the eigenvalues but those that must be zero (of the largest `most`) can be trusted,
+ * and have been used. */
+static rlar_status by_gram(rlar_ctx *ctx, int64_t most, double *gram, rlar_reduced *out,
+                           bool *done) {
+    const int64_t k = inner(out) ? out->n : out->f, rank = min64(most, min64(out->n - 1, out->f));
+    const int64_t wanted = most < k ? rank : k;
     double *values = NULL, *vectors = NULL;
     rlar_status status = rlar__alloc(ctx, k, sizeof *values, "the reduction", &values);
     if (status >= 0)
-        status = rlar__alloc(ctx, k, (size_t)k * sizeof *vectors, "the reduction", &vectors);
-    if (status >= 0)
-        status = rlar__eig_top(ctx, k, gram, k, values, vectors);
+        status = rlar__alloc(ctx, wanted, (size_t)k * sizeof *vectors, "the reduction", &vectors);
+    if (status >= 0 && wanted > 0)
+        status = rlar__eig_top(ctx, k, gram, wanted, values, vectors);
     *done = status >= 0 && rank > 0 && values[rank - 1] > GRAM_TRUSTED * values[0];
     out->r = rank;
     if (*done)
@@ -199,7 +202,7 @@ static rlar_status by_gram(rlar_ctx *ctx, double *gram, rlar_reduced *out, bool 
 /* ---- By the SVD ---- */
 
 /* xc is destroyed. */
-static rlar_status by_svd(rlar_ctx *ctx, rlar_reduced *out) {
+static rlar_status by_svd(rlar_ctx *ctx, int64_t most, rlar_reduced *out) {
     const int64_t d = out->d, f = out->f, n = out->n, k = min64(f, n);
     double *s = NULL, *vt = NULL;
     rlar_status status = rlar__alloc(ctx, k, (size_t)f * sizeof *s, "the reduction", &out->basis);
@@ -211,7 +214,7 @@ static rlar_status by_svd(rlar_ctx *ctx, rlar_reduced *out) {
         status = rlar__svd_thin(ctx, f, n, out->xc, out->basis, s, vt);
     int64_t r = 0;
     const double tolerance = status >= 0 ? (double)(d > n ? d : n) * DBL_EPSILON * s[0] : 0.0;
-    while (status >= 0 && r < k && s[r] > tolerance)
+    while (status >= 0 && r < min64(k, most) && s[r] > tolerance)
         r++;
     for (int64_t i = 0; i < n; i++) /* in place: r <= k */
         for (int64_t j = 0; j < r; j++)
@@ -255,7 +258,8 @@ static bool needs_polish(const rlar_reduced *red) {
     return DBL_EPSILON * ratio * ratio > NOT_ORTHONORMAL;
 }
 
-static rlar_status decompose(rlar_ctx *ctx, bool plain, rlar_reduced *out) {
+/* The largest `most` directions, or the features (plain). */
+static rlar_status decompose(rlar_ctx *ctx, int64_t most, bool plain, rlar_reduced *out) {
     const int64_t k = inner(out) ? out->n : out->f;
     double *gram = NULL;
     bool done = false;
@@ -264,10 +268,10 @@ static rlar_status decompose(rlar_ctx *ctx, bool plain, rlar_reduced *out) {
     if (status >= 0 && plain && !inner(out))
         status = by_features(ctx, &gram, out, &done);
     if (status >= 0 && !done)
-        status = by_gram(ctx, gram, out, &done);
+        status = by_gram(ctx, most, gram, out, &done);
     rlar__free(gram);
     if (status >= 0 && !done)
-        status = by_svd(ctx, out);
+        status = by_svd(ctx, most, out);
     if (!out->u) { /* then nothing refers to the samples any more */
         rlar__free(out->xc);
         out->xc = NULL;
@@ -275,12 +279,12 @@ static rlar_status decompose(rlar_ctx *ctx, bool plain, rlar_reduced *out) {
     return status;
 }
 
-static rlar_status reduce(rlar_ctx *ctx, const double *x, int64_t d, int64_t n, bool plain,
-                          rlar_reduced *out) {
+static rlar_status reduce(rlar_ctx *ctx, const double *x, int64_t d, int64_t n, int64_t most,
+                          bool plain, rlar_reduced *out) {
     *out = (rlar_reduced){.d = d, .n = n};
     rlar_status status = centre_features(ctx, x, out);
     if (status >= 0)
-        status = decompose(ctx, plain, out);
+        status = decompose(ctx, most, plain, out);
     if (status < 0)
         rlar__reduce_free(out);
     return status;
@@ -288,11 +292,11 @@ static rlar_status reduce(rlar_ctx *ctx, const double *x, int64_t d, int64_t n, 
 
 rlar_status rlar__reduce_lean(rlar_ctx *ctx, const double *x, int64_t d, int64_t n,
                               rlar_reduced *out) {
-    return reduce(ctx, x, d, n, false, out);
+    return reduce(ctx, x, d, n, d, false, out);
 }
 
 rlar_status rlar__span(rlar_ctx *ctx, const double *x, int64_t d, int64_t n, rlar_reduced *out) {
-    return reduce(ctx, x, d, n, true, out);
+    return reduce(ctx, x, d, n, d, true, out);
 }
 
 /* V itself. */
@@ -312,7 +316,12 @@ static rlar_status make_v(rlar_ctx *ctx, rlar_reduced *out) {
 }
 
 rlar_status rlar__reduce(rlar_ctx *ctx, const double *x, int64_t d, int64_t n, rlar_reduced *out) {
-    RLAR_TRY(reduce(ctx, x, d, n, false, out));
+    return rlar__reduce_leading(ctx, x, d, n, d, out);
+}
+
+rlar_status rlar__reduce_leading(rlar_ctx *ctx, const double *x, int64_t d, int64_t n, int64_t most,
+                                 rlar_reduced *out) {
+    RLAR_TRY(reduce(ctx, x, d, n, most, false, out));
     const rlar_status status = make_v(ctx, out);
     rlar__free(out->basis); /* v says it all */
     rlar__free(out->xc);

@@ -31,7 +31,11 @@ void rlar__spread_rows(int64_t d, int64_t f, const int64_t *feature, int64_t q, 
 
 /* All of it, with V. RLAR_E_DATA when all samples are equal (r = 0). */
 rlar_status rlar__reduce(rlar_ctx *ctx, const double *x, int64_t d, int64_t n, rlar_reduced *out);
-/* The same without V (v is NULL), which few methods need: rlar__reduce_apply stands for it. */
+/* The same, but only the `most` largest singular values and their directions. */
+rlar_status rlar__reduce_leading(rlar_ctx *ctx, const double *x, int64_t d, int64_t n, int64_t most,
+                                 rlar_reduced *out);
+/* The same as the first without V (v is NULL), which few methods need: rlar__reduce_apply stands
+ * for it. */
 rlar_status rlar__reduce_lean(rlar_ctx *ctx, const double *x, int64_t d, int64_t n,
                               rlar_reduced *out);
 /* For methods that need some orthonormal basis of the range, not the singular directions. Where S_t

@@ -14,6 +14,8 @@
 #include "solver/scatter.h"
 
 static const double ROW_EPS = 2.2e-16; /* under the root of a row norm */
+static const double PUSH =
+    1e300; /* E that is not zero puts beta T beyond lambda2, rounded or not */
 
 enum { SAMPLES_PER_TASK = 32 };
 
@@ -33,6 +35,7 @@ void rlar__rslda_carve(rlar_workspace *ws, const rlar_ctx *ctx, rlar_rslda *s) {
     s->xw = rlar__carve(ws, s->n, sample);
     s->weight = rlar__carve(ws, s->d, sizeof(double));
     s->row = rlar__carve(ws, s->d, sizeof(double));
+    s->size = rlar__carve(ws, s->d, sizeof(double));
     s->z = rlar__carve(ws, s->n, output);
     s->pm = rlar__carve(ws, s->n, output);
     s->means = rlar__carve(ws, s->groups.c + 1, output);
@@ -131,9 +134,9 @@ static rlar_status start_primal(rlar_ctx *ctx, rlar_rslda *s) {
 rlar_status rlar__rslda_start(rlar_ctx *ctx, rlar_rslda *s) {
     rlar_reduced own = {0};
     if (!s->reduced)
-        RLAR_TRY(rlar__reduce(ctx, s->x, s->d, s->n, &own));
+        RLAR_TRY(rlar__reduce_leading(ctx, s->x, s->d, s->n, s->r, &own));
     const rlar_reduced *reduced = s->reduced ? s->reduced : &own;
-    const int64_t have = reduced->r < s->r ? reduced->r : s->r;
+    const int64_t have = reduced->r;
     memcpy(s->p, reduced->v, (size_t)(s->d * have) * sizeof *s->p);
     rlar__reduce_free(&own);
     complete_p(s, have);
@@ -148,8 +151,11 @@ rlar_status rlar__rslda_start(rlar_ctx *ctx, rlar_rslda *s) {
 
 static rlar_status form_m_task(void *arg, int64_t task) {
     rlar_rslda *s = arg;
-    for (int64_t at = task * SAMPLES_PER_TASK * s->d; at < end_of(s, task) * s->d; at++)
-        s->e[at] = s->x[at] - s->e[at] + s->y[at] / s->beta;
+    const int64_t start = task * SAMPLES_PER_TASK * s->d, end = end_of(s, task) * s->d;
+    const double *restrict x = s->x, *restrict y = s->y, beta = s->beta;
+    double *restrict e = s->e;
+    for (int64_t at = start; at < end; at++)
+        e[at] = x[at] - e[at] + y[at] / beta;
     return RLAR_OK;
 }
 
@@ -244,28 +250,41 @@ rlar_status rlar__rslda_update_q(rlar_ctx *ctx, rlar_rslda *s, int *ridged) {
 
 /* ---- E, Y ---- */
 
-/* Some features of all samples, so that a row sum has one order. e holds P Q^T X. With T = R +
- * Y/beta the new Y = beta (T - E) is T beta cut off at lambda2: no rounding can exceed it. */
+/* Some features of one sample; e holds P Q^T X. With T = R + Y/beta the new E is what T has beyond
+ * lambda2/beta, and Y = beta (T - E) is beta T cut off at lambda2: no rounding can exceed it. */
+static void update_errors(int64_t count, double beta, double lambda2, const double *restrict x,
+                          double *restrict e, double *restrict y, double *restrict row,
+                          double *restrict size) {
+    const double threshold = lambda2 / beta;
+    for (int64_t j = 0; j < count; j++) { /* without branches, for the vector unit */
+        const double left = x[j] - e[j], t = left + y[j] / beta;
+        const double low = t > -threshold ? t : -threshold, in = low < threshold ? low : threshold;
+        e[j] = t - in;
+        const double far = beta * t + PUSH * e[j];
+        const double above = far > -lambda2 ? far : -lambda2;
+        y[j] = above < lambda2 ? above : lambda2;
+        row[j] += fabs(left - e[j]);
+        size[j] += fabs(e[j]);
+    }
+}
+
+/* Some features of all samples, so that a row sum has one order. */
 static rlar_status error_task(void *arg, int64_t task) {
     rlar_rslda *s = arg;
     const int64_t start = task * RLAR_TILE;
     const int64_t end = start + RLAR_TILE < s->d ? start + RLAR_TILE : s->d;
-    const double threshold = s->lambda2 / s->beta;
-    for (int64_t i = 0; i < s->n; i++)
-        for (int64_t j = start; j < end; j++) {
-            const int64_t at = i * s->d + j;
-            const double left = s->x[at] - s->e[at], t = left + s->y[at] / s->beta;
-            const bool kept = fabs(t) > threshold;
-            s->e[at] = kept ? t - copysign(threshold, t) : 0.0;
-            s->y[at] = kept ? copysign(s->lambda2, t) : s->beta * t;
-            s->row[j] += fabs(left - s->e[at]);
-        }
+    for (int64_t i = 0; i < s->n; i++) {
+        const int64_t at = i * s->d + start;
+        update_errors(end - start, s->beta, s->lambda2, s->x + at, s->e + at, s->y + at,
+                      s->row + start, s->size + start);
+    }
     return RLAR_OK;
 }
 
 rlar_status rlar__rslda_update_e_y(rlar_ctx *ctx, rlar_rslda *s) {
     RLAR_TRY(rlar__multiply(ctx, s->d, s->n, s->r, s->p, s->z, s->e));
     memset(s->row, 0, (size_t)s->d * sizeof *s->row);
+    memset(s->size, 0, (size_t)s->d * sizeof *s->size);
     RLAR_TRY(rlar__parallel(ctx, (s->d + RLAR_TILE - 1) / RLAR_TILE, error_task, s));
     s->residual = 0.0;
     for (int64_t j = 0; j < s->d; j++)
@@ -297,8 +316,5 @@ double rlar__rslda_row_norms(const rlar_rslda *s) {
 }
 
 double rlar__rslda_errors(const rlar_rslda *s) {
-    double sum = 0.0;
-    for (int64_t at = 0; at < s->d * s->n; at++)
-        sum += fabs(s->e[at]);
-    return sum;
+    return rlar__sum(s->d, s->size);
 }

@@ -29,7 +29,7 @@ typedef struct rlar_rslda {
     /* Buffers. */
     double *pm;              /* r x n: P^T M */
     double *means;           /* r x (c + 1): class means of something r x n, then its mean */
-    double *row;             /* d: row sums */
+    double *row, *size;      /* d: row sums; those of |E| after its update */
     double *xw;              /* d x n: weighted samples */
     double *centres;         /* d x (c + 1), primal: class means of the samples, then their mean */
     double *scatter, *gram;  /* d x d, primal: 2 (Sw - kappa Sb) and X X^T, lower triangles */
