@@ -10,7 +10,7 @@
  * then the matrix is Xt^T diag(P_W) Xt + gamma^2 diag(P_E), in which rows of W near 0 are harmless.
  * E is taken from the residual in both forms, so that the constraint holds exactly. Samples that
  * are met exactly have weights of 1/(gamma eps), which the d x d matrix does not survive in full:
- * its solution is refined with residuals from the samples themselves. */
+ * its solution is refined with residuals from the samples themselves until that changes nothing. */
 #include "methods/method.h"
 
 #include <math.h>
@@ -22,6 +22,8 @@
 #include "solver/wsolve.h"
 
 enum { REFINEMENTS = 3 }; /* two leave 1e-8 in the worst case seen */
+/* A correction by so small a share of W is the last: each is about the square of the one before. */
+static const double REFINED = 1e-9;
 
 static const rlar_param_def params_table[] = {
     {"gamma", RLAR_PARAM_REAL, 0.1, 1e-12, 1e12, NULL,
@@ -95,8 +97,8 @@ static rlar_status outputs(rlar_ctx *ctx, state *st) {
 }
 
 /* Wt += M^-1 (Xt D (Y - Wt^T Xt)^T - gamma P^-1 Wt), with the factor that the solver left behind.
- */
-static rlar_status refine(rlar_ctx *ctx, state *st) {
+ * *done: no further correction is needed. */
+static rlar_status refine(rlar_ctx *ctx, state *st, bool *done) {
     const int64_t n = st->n, d = st->d, c = st->c;
     rlar_wsolver *s = &st->wsolver;
     for (int64_t i = 0; i < n; i++)
@@ -107,6 +109,7 @@ static rlar_status refine(rlar_ctx *ctx, state *st) {
         for (int64_t r = 0; r < d; r++)
             st->step[k * d + r] -= st->gamma * st->dtil[r] * st->w[k * d + r];
     RLAR_TRY(rlar__chol_solve(ctx, d, c, s->m, st->step));
+    *done = rlar__norm(d * c, st->step) <= REFINED * rlar__norm(d * c, st->w);
     for (int64_t k = 0; k < d * c; k++)
         st->w[k] += st->step[k];
     return outputs(ctx, st);
@@ -125,8 +128,9 @@ static rlar_status update_w(rlar_ctx *ctx, state *st, int *ridged) {
                                    .no_offset = true};
     RLAR_TRY(rlar__wsolve(ctx, &problem, &st->wsolver, st->w, st->zero, ridged));
     RLAR_TRY(outputs(ctx, st));
-    for (int i = 0; !st->wsolver.dual && i < REFINEMENTS; i++)
-        RLAR_TRY(refine(ctx, st));
+    bool done = st->wsolver.dual;
+    for (int i = 0; !done && i < REFINEMENTS; i++)
+        RLAR_TRY(refine(ctx, st, &done));
     return RLAR_OK;
 }
 
