@@ -5,7 +5,7 @@
  *
  * B d x q, Th c x q class scores, q = c - 1, p the class shares, Y c x n 0/1 labels, Xc centred.
  * Norms are smoothed: D_rr = 1/sqrt(||b_r||^2 + eps^2). Starting with D = I, repeat
- *   1. B = (Xc Xc^T + lambda/2 D)^-1 Xc (Th^T Y)^T   (solver/wsolve.h)
+ *   1. B = (Xc Xc^T + lambda/2 D)^-1 Xc (Th^T Y)^T   (solver/kept_gram.h; n < d: solver/wsolve.h)
  *   2. Th = diag(p)^-1/2 U V^T from the thin SVD  F = diag(p)^-1/2 Y Xc^T B = U diag(s) V^T
  *   3. D from B
  *
@@ -19,15 +19,17 @@
  *
  * No step raises the smoothed objective. Where F has no full rank (c - 1 > d, lambda very large)
  * the scores are not determined by it, and Th stays. Signs are fixed at the end only: changing the
- * sign of a column of Th changes that of B and nothing else. Per iteration n d^2 + d^3/3, or for
- * n < d n^2 d + n^3/3. */
+ * sign of a column of Th changes that of B and nothing else. n d^2 once and d^3/3 per iteration, or
+ * for n < d n^2 d + n^3/3 per iteration. */
 #include "methods/method.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "linalg/linalg.h"
+#include "solver/kept_gram.h"
 #include "solver/reweight.h"
+#include "solver/scatter.h"
 #include "solver/targets.h"
 #include "solver/wsolve.h"
 
@@ -63,7 +65,10 @@ typedef struct state {
     double *t, *y;       /* q x n: scores of the samples, outputs */
     double *dhat, *dtil; /* n: v, ones for the squared loss; d: D */
     double *value;       /* n: terms of a sum over samples */
+    bool dual;           /* n x n systems, by wsolver; else by kept */
     rlar_wsolver wsolver;
+    rlar_kept_gram kept;
+    double *sums; /* d x c, not dual: Xc Y^T */
 } state;
 
 /* ---- Set-up ---- */
@@ -73,6 +78,7 @@ static void state_init(state *st, const rlar_train *train, const rlar_params *pa
                   .d = train->d,
                   .c = train->c,
                   .q = train->c - 1,
+                  .dual = rlar__wsolve_prefers_dual(train->n, train->d),
                   .x = train->x,
                   .groups = rlar__train_groups(train),
                   .lambda = rlar__param(params, "lambda"),
@@ -95,7 +101,12 @@ static void state_carve(rlar_workspace *ws, const rlar_ctx *ctx, void *arg) {
     st->dhat = rlar__carve(ws, n, sizeof *st->dhat);
     st->dtil = rlar__carve(ws, d, sizeof *st->dtil);
     st->value = rlar__carve(ws, n, sizeof *st->value);
-    rlar__wsolve_carve(ws, ctx, n, d, q, rlar__wsolve_prefers_dual(n, d), &st->wsolver);
+    st->kept.n = st->dual ? 0 : n;
+    st->kept.d = d;
+    rlar__kept_gram_carve(ws, ctx, &st->kept);
+    st->sums = rlar__carve(ws, st->dual ? 0 : d * c, sizeof *st->sums);
+    if (st->dual)
+        rlar__wsolve_carve(ws, ctx, n, d, q, true, &st->wsolver);
 }
 
 /* T = Th^T Y. */
@@ -133,7 +144,23 @@ static void initialise(state *st) {
 
 /* ---- The steps ---- */
 
-static rlar_status update_b(rlar_ctx *ctx, state *st, int *ridged) {
+/* The Gram matrix and Xc Y^T, which stay. */
+static rlar_status start_primal(rlar_ctx *ctx, state *st) {
+    const int64_t *first = st->groups.first;
+    RLAR_TRY(rlar__kept_gram_start(ctx, &st->kept, st->x));
+    rlar__class_means(st->d, st->c, first, st->kept.xc, st->sums);
+    for (int64_t k = 0; k < st->c; k++)
+        for (int64_t r = k * st->d; r < (k + 1) * st->d; r++)
+            st->sums[r] *= (double)(first[k + 1] - first[k]);
+    return RLAR_OK;
+}
+
+static rlar_status solve_primal(rlar_ctx *ctx, state *st, int *ridged) {
+    RLAR_TRY(rlar__multiply(ctx, st->d, st->q, st->c, st->sums, st->theta, st->w));
+    return rlar__kept_gram_solve(ctx, &st->kept, 0.5 * st->lambda, st->dtil, st->q, st->w, ridged);
+}
+
+static rlar_status solve_dual(rlar_ctx *ctx, state *st, int *ridged) {
     const rlar_wproblem problem = {.n = st->n,
                                    .d = st->d,
                                    .c = st->q,
@@ -143,7 +170,19 @@ static rlar_status update_b(rlar_ctx *ctx, state *st, int *ridged) {
                                    .dtil = st->dtil,
                                    .groups = &st->groups,
                                    .alpha = (st->loss == LOSS_L21 ? 1.0 : 0.5) * st->lambda};
-    RLAR_TRY(rlar__wsolve(ctx, &problem, &st->wsolver, st->w, st->b, ridged));
+    return rlar__wsolve(ctx, &problem, &st->wsolver, st->w, st->b, ridged);
+}
+
+/* b = -B^T mean: the scores have the mean 0. */
+static void set_offset(state *st) {
+    const double *mean = st->dual ? st->wsolver.mu : st->kept.mean;
+    for (int64_t j = 0; j < st->q; j++)
+        st->b[j] = -rlar__dot(st->d, st->w + j * st->d, mean);
+}
+
+static rlar_status update_b(rlar_ctx *ctx, state *st, int *ridged) {
+    RLAR_TRY(st->dual ? solve_dual(ctx, st, ridged) : solve_primal(ctx, st, ridged));
+    set_offset(st);
     return rlar__targets_outputs(ctx, st->q, st->n, st->d, st->w, st->b, st->x, st->y);
 }
 
@@ -225,8 +264,10 @@ static void update_d(state *st, rlar_info *info) {
 static rlar_status iterate(rlar_ctx *ctx, void *arg, rlar_info *info) {
     state *st = arg;
     const double start = rlar__now();
-    info->dual = st->wsolver.dual;
+    info->dual = st->dual;
     initialise(st);
+    if (!st->dual)
+        RLAR_TRY(start_primal(ctx, st));
     for (int64_t t = 1; t <= st->iters; t++) {
         RLAR_TRY(update_b(ctx, st, &info->ridged));
         RLAR_TRY(update_theta(ctx, st));
@@ -234,8 +275,7 @@ static rlar_status iterate(rlar_ctx *ctx, void *arg, rlar_info *info) {
         RLAR_TRY(rlar__iteration_end(ctx, t, st->iters, start, info));
     }
     rlar__fix_signs(st->d, st->q, st->w);
-    for (int64_t j = 0; j < st->q; j++)
-        st->b[j] = -rlar__dot(st->d, st->w + j * st->d, st->wsolver.mu);
+    set_offset(st);
     return RLAR_OK;
 }
 
@@ -257,10 +297,11 @@ static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_p
     state st;
     state_init(&st, sizes, params);
     RLAR_TRY(rlar__forecast_workspace(ctx, state_carve, &st, out));
-    const double q = (double)st.q;
-    out->dual = st.wsolver.dual;
-    out->flops = (double)st.iters * (rlar__wsolve_flops(st.n, st.d, st.q, st.wsolver.dual) +
-                                     2.0 * (double)st.n * (double)st.d * q + 20.0 * q * q * q);
+    const double n = (double)st.n, d = (double)st.d, q = (double)st.q;
+    const double gram = st.dual ? 0.0 : n * d * d; /* made once, not in every iteration */
+    out->dual = st.dual;
+    out->flops = gram + (double)st.iters * (rlar__wsolve_flops(st.n, st.d, st.q, st.dual) - gram +
+                                            2.0 * n * d * q + 20.0 * q * q * q);
     return RLAR_OK;
 }
 
