@@ -65,10 +65,10 @@ typedef struct state {
     double *t, *y;       /* q x n: scores of the samples, outputs */
     double *dhat, *dtil; /* n: v, ones for the squared loss; d: D */
     double *value;       /* n: terms of a sum over samples */
-    bool dual;           /* n x n systems, by wsolver; else by kept */
+    bool dual, still; /* n x n systems; the Gram matrix stays, so that kept solves, not wsolver */
     rlar_wsolver wsolver;
     rlar_kept_gram kept;
-    double *sums; /* d x c, not dual: Xc Y^T */
+    double *sums; /* d x c, with kept: Xc Y^T */
 } state;
 
 /* ---- Set-up ---- */
@@ -79,6 +79,7 @@ static void state_init(state *st, const rlar_train *train, const rlar_params *pa
                   .c = train->c,
                   .q = train->c - 1,
                   .dual = rlar__wsolve_prefers_dual(train->n, train->d),
+                  .still = !rlar__wsolve_prefers_dual(train->n, train->d),
                   .x = train->x,
                   .groups = rlar__train_groups(train),
                   .lambda = rlar__param(params, "lambda"),
@@ -101,12 +102,12 @@ static void state_carve(rlar_workspace *ws, const rlar_ctx *ctx, void *arg) {
     st->dhat = rlar__carve(ws, n, sizeof *st->dhat);
     st->dtil = rlar__carve(ws, d, sizeof *st->dtil);
     st->value = rlar__carve(ws, n, sizeof *st->value);
-    st->kept.n = st->dual ? 0 : n;
+    st->kept.n = st->still ? n : 0;
     st->kept.d = d;
     rlar__kept_gram_carve(ws, ctx, &st->kept);
-    st->sums = rlar__carve(ws, st->dual ? 0 : d * c, sizeof *st->sums);
-    if (st->dual)
-        rlar__wsolve_carve(ws, ctx, n, d, q, true, &st->wsolver);
+    st->sums = rlar__carve(ws, st->still ? d * c : 0, sizeof *st->sums);
+    if (!st->still)
+        rlar__wsolve_carve(ws, ctx, n, d, q, st->dual, &st->wsolver);
 }
 
 /* T = Th^T Y. */
@@ -145,7 +146,7 @@ static void initialise(state *st) {
 /* ---- The steps ---- */
 
 /* The Gram matrix and Xc Y^T, which stay. */
-static rlar_status start_primal(rlar_ctx *ctx, state *st) {
+static rlar_status start_kept(rlar_ctx *ctx, state *st) {
     const int64_t *first = st->groups.first;
     RLAR_TRY(rlar__kept_gram_start(ctx, &st->kept, st->x));
     rlar__class_means(st->d, st->c, first, st->kept.xc, st->sums);
@@ -155,12 +156,12 @@ static rlar_status start_primal(rlar_ctx *ctx, state *st) {
     return RLAR_OK;
 }
 
-static rlar_status solve_primal(rlar_ctx *ctx, state *st, int *ridged) {
+static rlar_status solve_kept(rlar_ctx *ctx, state *st, int *ridged) {
     RLAR_TRY(rlar__multiply(ctx, st->d, st->q, st->c, st->sums, st->theta, st->w));
     return rlar__kept_gram_solve(ctx, &st->kept, 0.5 * st->lambda, st->dtil, st->q, st->w, ridged);
 }
 
-static rlar_status solve_dual(rlar_ctx *ctx, state *st, int *ridged) {
+static rlar_status solve_anew(rlar_ctx *ctx, state *st, int *ridged) {
     const rlar_wproblem problem = {.n = st->n,
                                    .d = st->d,
                                    .c = st->q,
@@ -175,13 +176,13 @@ static rlar_status solve_dual(rlar_ctx *ctx, state *st, int *ridged) {
 
 /* b = -B^T mean: the scores have the mean 0. */
 static void set_offset(state *st) {
-    const double *mean = st->dual ? st->wsolver.mu : st->kept.mean;
+    const double *mean = st->still ? st->kept.mean : st->wsolver.mu;
     for (int64_t j = 0; j < st->q; j++)
         st->b[j] = -rlar__dot(st->d, st->w + j * st->d, mean);
 }
 
 static rlar_status update_b(rlar_ctx *ctx, state *st, int *ridged) {
-    RLAR_TRY(st->dual ? solve_dual(ctx, st, ridged) : solve_primal(ctx, st, ridged));
+    RLAR_TRY(st->still ? solve_kept(ctx, st, ridged) : solve_anew(ctx, st, ridged));
     set_offset(st);
     return rlar__targets_outputs(ctx, st->q, st->n, st->d, st->w, st->b, st->x, st->y);
 }
@@ -266,8 +267,8 @@ static rlar_status iterate(rlar_ctx *ctx, void *arg, rlar_info *info) {
     const double start = rlar__now();
     info->dual = st->dual;
     initialise(st);
-    if (!st->dual)
-        RLAR_TRY(start_primal(ctx, st));
+    if (st->still)
+        RLAR_TRY(start_kept(ctx, st));
     for (int64_t t = 1; t <= st->iters; t++) {
         RLAR_TRY(update_b(ctx, st, &info->ridged));
         RLAR_TRY(update_theta(ctx, st));
@@ -298,7 +299,7 @@ static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_p
     state_init(&st, sizes, params);
     RLAR_TRY(rlar__forecast_workspace(ctx, state_carve, &st, out));
     const double n = (double)st.n, d = (double)st.d, q = (double)st.q;
-    const double gram = st.dual ? 0.0 : n * d * d; /* made once, not in every iteration */
+    const double gram = st.still ? n * d * d : 0.0; /* made once, not in every iteration */
     out->dual = st.dual;
     out->flops = gram + (double)st.iters * (rlar__wsolve_flops(st.n, st.d, st.q, st.dual) - gram +
                                             2.0 * n * d * q + 20.0 * q * q * q);

@@ -167,9 +167,6 @@ static void add_ridge(const state *st) {
 static rlar_status matrices(rlar_ctx *ctx, state *st) {
     const int64_t r = st->r, n = st->train->n;
     if (st->k > 0)
-        RLAR_TRY(search(ctx, st));
-    whiten(st->reduced);
-    if (st->k > 0)
         RLAR_TRY(sparse_graph(ctx, st));
     else
         complete_graph(st);
@@ -235,13 +232,29 @@ static rlar_status directions(rlar_ctx *ctx, state *st, int64_t kept, int64_t *q
     return RLAR_OK;
 }
 
-/* *q outputs: eigenvalues that are not zero, c at the most. */
-static rlar_status solve(rlar_ctx *ctx, state *st, int64_t *q, rlar_info *info) {
-    int64_t kept = 0;
+/* The `wanted` largest eigenvalues and their vectors; *kept of them are not zero. */
+static rlar_status eigen(rlar_ctx *ctx, state *st, int64_t wanted, int64_t *kept, int *ridged) {
     RLAR_TRY(matrices(ctx, st));
-    RLAR_TRY(rlar__eig_general(ctx, st->r, st->a, st->b, st->r, st->values, st->y, &info->ridged));
-    while (kept < st->r && st->values[kept] >= SMALLEST)
-        kept++;
+    RLAR_TRY(rlar__eig_general(ctx, st->r, st->a, st->b, wanted, st->values, st->y, ridged));
+    *kept = 0;
+    while (*kept < wanted && st->values[*kept] >= SMALLEST)
+        ++*kept;
+    return RLAR_OK;
+}
+
+/* *q outputs: eigenvalues that are not zero, c at the most. Whether a tied block reaches beyond the
+ * c-th can be told from one more; only to cut it, which dropping does when it is the first, are all
+ * vectors needed. */
+static rlar_status solve(rlar_ctx *ctx, state *st, int64_t *q, rlar_info *info) {
+    const int64_t r = st->r, few = st->train->c + 1 < r ? st->train->c + 1 : r;
+    int64_t kept = 0;
+    if (st->k > 0)
+        RLAR_TRY(search(ctx, st));
+    whiten(st->reduced);
+    RLAR_TRY(eigen(ctx, st, st->ties == TIES_DROP ? few : r, &kept, &info->ridged));
+    if (st->ties == TIES_DROP && few < r && kept == few &&
+        rlar__tied_end(kept, st->values, TIED * fmax(st->values[0], 1.0), 0) == kept)
+        RLAR_TRY(eigen(ctx, st, r, &kept, &info->ridged));
     if (kept == 0)
         return rlar__fail(ctx, RLAR_E_DATA,
                           "no direction tells the classes apart: the largest eigenvalue is %g, %g "

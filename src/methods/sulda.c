@@ -9,8 +9,8 @@
  *
  * by Douglas-Rachford splitting: the projection on the constraint is V - U1 (U1^T V) + G0, where
  * G0 = U1 C is uncorrelated LDA itself. The feasible iterate is returned, so G^T S_t G = I holds to
- * rounding even when the iteration stops early. Without room (r = d) G = G0 and nothing is
- * iterated.
+ * rounding even when the iteration stops early. Without room (r = d) G = G0, which Cholesky finds
+ * where it can be trusted, and nothing is iterated.
  *
  * When all sb are equal (within 1e-6: the rule for fewer samples than features) P is defined up to
  * a rotation only, and the sparse G depends on it. Then P is the Gram-Schmidt basis of the whitened
@@ -23,6 +23,7 @@
 #include "methods/method.h"
 
 #include "linalg/linalg.h"
+#include "solver/fisher.h"
 #include "solver/scatter.h"
 
 #include <math.h>
@@ -40,6 +41,8 @@ static const rlar_param_def params_table[] = {
 /* Singular values below these shares of the largest are zero: of the samples, of the whitened class
  * means. sb with a spread below TIED are equal. */
 static const double RANK_TOTAL = 1e-10, RANK_BETWEEN = 1e-8, TIED = 1e-6;
+/* Clearly not equal, so that the rule for ties need not be asked. */
+static const double UNTIED = 1e-5;
 
 typedef struct state {
     int64_t d, c, r, q;
@@ -318,8 +321,40 @@ static rlar_status verdict(rlar_ctx *ctx, const state *st, const rlar_info *info
     return RLAR_W_NOT_CONVERGED;
 }
 
+/* With more samples than features uncorrelated LDA is the only feasible map, and these are Fisher's
+ * directions (fisher.h, by Cholesky): *done unless S_t is near singular, or the rule for ranks or
+ * the one for ties needs the singular values themselves. */
+static rlar_status fit_unique(rlar_ctx *ctx, const rlar_train *train, rlar_map *out,
+                              rlar_info *info, bool *done) {
+    const int64_t d = train->d, q = min64(train->c - 1, d);
+    const rlar_fisher_problem problem = {
+        .n = train->n, .d = d, .c = train->c, .x = train->x, .first = train->first};
+    rlar_fisher fisher;
+    rlar_status status = rlar__fisher_cholesky(ctx, &problem, done, &fisher);
+    *done = *done && status >= 0 && fisher.q == q &&
+            (q == 1 || sqrt(fisher.mu[0]) - sqrt(fisher.mu[q - 1]) > UNTIED);
+    if (status == RLAR_E_DATA) /* means that hardly differ: the rule here is another */
+        ctx->error[0] = '\0', status = RLAR_OK;
+    if (*done)
+        status = rlar__map_new(ctx, d, q, out);
+    if (status >= 0 && *done) {
+        memcpy(out->w, fisher.w, (size_t)(d * q) * sizeof *out->w);
+        rlar__fix_signs(d, q, out->w);
+        for (int64_t j = 0; j < q; j++)
+            out->b[j] = -rlar__dot(d, out->w + j * d, fisher.mean);
+        info->converged = 1;
+        info->objective = info->sparsity = info->smoothed = l1_norm(d * q, out->w);
+    }
+    rlar__fisher_free(&fisher);
+    return status;
+}
+
 static rlar_status fit(rlar_ctx *ctx, const rlar_train *train, const rlar_params *params,
                        rlar_map *out, rlar_info *info) {
+    bool done;
+    RLAR_TRY(fit_unique(ctx, train, out, info, &done));
+    if (done)
+        return RLAR_OK;
     state st = {.d = train->d,
                 .c = train->c,
                 .first = train->first,
