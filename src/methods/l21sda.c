@@ -79,13 +79,13 @@ static void state_init(state *st, const rlar_train *train, const rlar_params *pa
                   .c = train->c,
                   .q = train->c - 1,
                   .dual = rlar__wsolve_prefers_dual(train->n, train->d),
-                  .still = !rlar__wsolve_prefers_dual(train->n, train->d),
                   .x = train->x,
                   .groups = rlar__train_groups(train),
                   .lambda = rlar__param(params, "lambda"),
                   .kernel = {RLAR_KERNEL_SQRT, rlar__param(params, "eps")},
                   .iters = rlar__param_int(params, "iters"),
                   .loss = (int)rlar__param_int(params, "loss")};
+    st->still = !st->dual && st->loss == LOSS_SQUARED;
 }
 
 static void state_carve(rlar_workspace *ws, const rlar_ctx *ctx, void *arg) {
@@ -183,7 +183,8 @@ static void set_offset(state *st) {
 
 static rlar_status update_b(rlar_ctx *ctx, state *st, int *ridged) {
     RLAR_TRY(st->still ? solve_kept(ctx, st, ridged) : solve_anew(ctx, st, ridged));
-    set_offset(st);
+    if (st->still)
+        set_offset(st);
     return rlar__targets_outputs(ctx, st->q, st->n, st->d, st->w, st->b, st->x, st->y);
 }
 
