@@ -104,7 +104,6 @@ rlar_status rlar__fisher_reduced(rlar_ctx *ctx, const rlar_fisher_problem *p, rl
 /* ---- By Cholesky ---- */
 
 typedef struct spd {
-    double *xc;        /* d x n */
     double *s, *scale; /* d x d: S_t + ridge I, then its factor; d: see condition.h */
     double *h, *y;     /* d x c: H_b, scaled; S_t^-1 H_b, then the directions */
     double *k, *a;     /* c x c: H_b^T Y and its eigenvectors */
@@ -112,7 +111,6 @@ typedef struct spd {
 } spd;
 
 static void spd_free(spd *t) {
-    rlar__free(t->xc);
     rlar__free(t->s);
     rlar__free(t->scale);
     rlar__free(t->h);
@@ -124,7 +122,6 @@ static void spd_free(spd *t) {
 
 static rlar_status spd_take(rlar_ctx *ctx, const rlar_fisher_problem *p, spd *t) {
     const size_t column = (size_t)p->d * sizeof(double), small = (size_t)p->c * sizeof(double);
-    RLAR_TRY(rlar__alloc(ctx, p->n, column, "the centred samples", &t->xc));
     RLAR_TRY(rlar__alloc(ctx, p->d, column, "the total scatter", &t->s));
     RLAR_TRY(rlar__alloc(ctx, p->d, sizeof(double), "the total scatter", &t->scale));
     RLAR_TRY(rlar__alloc(ctx, p->c, column, "the class means", &t->h));
@@ -134,8 +131,9 @@ static rlar_status spd_take(rlar_ctx *ctx, const rlar_fisher_problem *p, spd *t)
     return rlar__alloc(ctx, p->c, sizeof(double), "the directions", &t->root);
 }
 
-static rlar_status factor(rlar_ctx *ctx, const rlar_fisher_problem *p, spd *t, bool *trusted) {
-    RLAR_TRY(rlar__scatter(ctx, p->d, p->n, t->xc, t->s));
+static rlar_status factor(rlar_ctx *ctx, const rlar_fisher_problem *p, const double *mean, spd *t,
+                          bool *trusted) {
+    RLAR_TRY(rlar__total_between(ctx, p->d, p->c, p->first, p->x, mean, t->s, t->h));
     for (int64_t i = 0; i < p->d; i++)
         t->s[i * p->d + i] += p->ridge;
     double condition = INFINITY;
@@ -154,7 +152,6 @@ static void scale_rows(int64_t d, int64_t columns, const double *scale, double *
 static rlar_status directions(rlar_ctx *ctx, const rlar_fisher_problem *p, spd *t,
                               rlar_fisher *out) {
     const int64_t d = p->d, c = p->c;
-    rlar__between_factor(d, c, p->first, t->xc, t->h);
     scale_rows(d, c, t->scale, t->h);
     memcpy(t->y, t->h, (size_t)(d * c) * sizeof *t->y);
     RLAR_TRY(rlar__chol_solve(ctx, d, c, t->s, t->y));
@@ -187,8 +184,8 @@ rlar_status rlar__fisher_cholesky(rlar_ctx *ctx, const rlar_fisher_problem *p, b
     if (status >= 0)
         status = spd_take(ctx, p, &t);
     if (status >= 0) {
-        rlar__centre(p->x, p->d, p->n, out->mean, t.xc);
-        status = factor(ctx, p, &t, trusted);
+        rlar__mean(p->x, p->d, p->n, out->mean);
+        status = factor(ctx, p, out->mean, &t, trusted);
     }
     if (status >= 0 && *trusted)
         status = directions(ctx, p, &t, out);

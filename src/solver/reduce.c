@@ -65,13 +65,17 @@ double rlar__reduce_flops(int64_t d, int64_t n) {
 
 /* ---- Centring ---- */
 
-void rlar__centre(const double *x, int64_t d, int64_t n, double *mean, double *xc) {
+void rlar__mean(const double *x, int64_t d, int64_t n, double *mean) {
     memset(mean, 0, (size_t)d * sizeof *mean);
     for (int64_t i = 1; i < n; i++) /* from the first sample: exact for a constant feature */
         for (int64_t r = 0; r < d; r++)
             mean[r] += x[i * d + r] - x[r];
     for (int64_t r = 0; r < d; r++)
         mean[r] = x[r] + mean[r] / (double)n;
+}
+
+void rlar__centre(const double *x, int64_t d, int64_t n, double *mean, double *xc) {
+    rlar__mean(x, d, n, mean);
     for (int64_t i = 0; i < n; i++)
         for (int64_t r = 0; r < d; r++)
             xc[i * d + r] = x[i * d + r] - mean[r];

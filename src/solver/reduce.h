@@ -20,6 +20,7 @@ typedef struct rlar_reduced {
     double *basis, *xc, *u;
 } rlar_reduced;
 
+void rlar__mean(const double *x, int64_t d, int64_t n, double *mean);
 /* The mean (d), and Xc = X - mean 1^T (d x n). */
 void rlar__centre(const double *x, int64_t d, int64_t n, double *mean, double *xc);
 /* The features of which not all samples have the same value, into feature (d); how many. */

@@ -47,11 +47,16 @@ static void scale_column(int64_t r, double factor, double *column) {
         column[k] *= factor;
 }
 
-void rlar__between_factor(int64_t r, int64_t c, const int64_t *first, const double *z, double *h) {
-    rlar__class_means(r, c, first, z, h);
+/* H_b from the class means. */
+static void means_to_factor(int64_t r, int64_t c, const int64_t *first, double *h) {
     centre_means(r, c, first, h);
     for (int64_t i = 0; i < c; i++)
         scale_column(r, sqrt((double)(first[i + 1] - first[i])), h + i * r);
+}
+
+void rlar__between_factor(int64_t r, int64_t c, const int64_t *first, const double *z, double *h) {
+    rlar__class_means(r, c, first, z, h);
+    means_to_factor(r, c, first, h);
 }
 
 rlar_status rlar__within_factor(rlar_ctx *ctx, int64_t r, int64_t c, const int64_t *first,
@@ -132,6 +137,55 @@ rlar_status rlar__scatter(rlar_ctx *ctx, int64_t r, int64_t k, const double *f, 
     rlar__partials_carve(&ws, ctx, k, r, r, &partials);
     const rlar_status status = rlar__gram_outer(ctx, &partials, r, k, f, f, s);
     rlar__workspace_free(&ws);
+    return status;
+}
+
+/* Samples from .. to-1 without the mean into block; h (r x c) += their sums by class. */
+static void centre_block(int64_t r, const int64_t *first, int64_t from, int64_t to, const double *x,
+                         const double *mean, double *block, double *h) {
+    int64_t k = 0;
+    for (int64_t j = from; j < to; j++) {
+        while (j >= first[k + 1])
+            k++;
+        for (int64_t e = 0; e < r; e++) {
+            block[(j - from) * r + e] = x[j * r + e] - mean[e];
+            h[k * r + e] += block[(j - from) * r + e];
+        }
+    }
+}
+
+/* A block is centred, summed and multiplied while it is in the cache; the products are added in the
+ * order of the blocks. */
+static rlar_status add_blocks(rlar_ctx *ctx, int64_t r, const int64_t *first, int64_t n,
+                              const double *x, const double *mean, double *block, double *part,
+                              double *total, double *h) {
+    for (int64_t from = 0; from < n; from += RLAR_SUM_BLOCK) {
+        const int64_t to = n - from < RLAR_SUM_BLOCK ? n : from + RLAR_SUM_BLOCK;
+        centre_block(r, first, from, to, x, mean, block, h);
+        RLAR_TRY(rlar__scatter(ctx, r, to - from, block, from == 0 ? total : part));
+        for (int64_t j = 0; j < r && from > 0; j++)
+            for (int64_t i = j; i < r; i++)
+                total[j * r + i] += part[j * r + i];
+    }
+    return RLAR_OK;
+}
+
+rlar_status rlar__total_between(rlar_ctx *ctx, int64_t r, int64_t c, const int64_t *first,
+                                const double *x, const double *mean, double *total, double *h) {
+    const int64_t n = first[c], size = n < RLAR_SUM_BLOCK ? n : RLAR_SUM_BLOCK;
+    const size_t column = (size_t)r * sizeof(double);
+    double *block = NULL, *part = NULL;
+    rlar_status status = rlar__alloc(ctx, size, column, "a block of samples", &block);
+    if (status >= 0 && size < n)
+        status = rlar__alloc(ctx, r, column, "a scatter matrix", &part);
+    memset(h, 0, (size_t)c * column);
+    if (status >= 0)
+        status = add_blocks(ctx, r, first, n, x, mean, block, part, total, h);
+    for (int64_t i = 0; i < c; i++)
+        scale_column(r, 1.0 / (double)(first[i + 1] - first[i]), h + i * r);
+    means_to_factor(r, c, first, h);
+    rlar__free(block);
+    rlar__free(part);
     return status;
 }
 

@@ -27,6 +27,11 @@ rlar_status rlar__direction_factors(rlar_ctx *ctx, int64_t r, int64_t c, const i
 void rlar__between_white(const rlar_reduced *reduced, int64_t rank, double ridge, int64_t c,
                          const int64_t *first, double *h);
 
+/* Both in one pass over X (r x n) with the given mean, without a copy of it: S_t (lower triangle, r
+ * x r) and H_b (r x c). n r^2 operations. */
+rlar_status rlar__total_between(rlar_ctx *ctx, int64_t r, int64_t c, const int64_t *first,
+                                const double *x, const double *mean, double *total, double *h);
+
 /* S = F F^T (lower triangle, r x r) of a factor F with k columns. Costs k r^2. */
 rlar_status rlar__scatter(rlar_ctx *ctx, int64_t r, int64_t k, const double *f, double *s);
 
