@@ -38,6 +38,11 @@ def group_text(name, doc, rows, facts):
     return "\n".join([title, HEAD] + [line(row) for row in rows])
 
 
+def standing(reasons, warnings):
+    """Whether a run counts, in a word."""
+    return "NOT VALID" if reasons else "valid, but NOISY: do not quote it" if warnings else "valid"
+
+
 def summary_text(rows, failures, reasons, warnings, quick=False):
     """The demands alone, and whether the run counts."""
     marked = [row for row in rows if row.mark]
@@ -52,8 +57,7 @@ def summary_text(rows, failures, reasons, warnings, quick=False):
     lines += ["NOT VALID: " + text for text in reasons]
     if quick:
         lines.append("QUICK: smaller shapes, fewer iterations and repeats than the demands are about")
-    lines.append("the run is %s" % (
-        "NOT VALID" if reasons else "valid, but NOISY: do not quote it" if warnings else "valid"))
+    lines.append("the run is %s" % standing(reasons, warnings))
     return "\n".join(lines)
 
 

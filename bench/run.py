@@ -179,8 +179,9 @@ def main():
     facts.update(load_after=os.getloadavg(), others_cores=busy, valid=not reasons, reasons=reasons,
                  warnings=warnings, groups=groups, failures=failures, seconds=time.monotonic() - start)
     report.write_json(os.path.join(options.out, "results.json"), facts, rows)
-    trouble = report.write_figure(options.out, rows, "%s, kernel %s, %s" % (
-        facts["processor"], facts["kernel"], "valid" if not reasons else "NOT VALID"))
+    trouble = report.write_figure(options.out, rows, "%s, kernel %s, %s%s" % (
+        facts["processor"], facts["kernel"], report.standing(reasons, warnings),
+        ", QUICK" if options.quick else ""))
     print(report.summary_text(rows, failures, reasons, warnings, options.quick))
     print("load      %.2f %.2f %.2f after %.0f s" % (*facts["load_after"], facts["seconds"]))
     print("figure    " + (trouble or os.path.relpath(os.path.join(options.out, "results.svg"))))
