@@ -4,11 +4,12 @@
  *   leaves   cut each class at random into leaves (leaves.h), compare all pairs of a leaf
  *   round    compare every sample with those it is joined with, in either direction, and with those
  *            that these are joined with
- * After the first z many leaves and rounds are made, later, from the lists of the z before, a few:
- * the z have moved a little. A round reads who is joined with whom from a copy (the Laplacian's
- * rows) and writes the lists; leaves are disjoint. So the lists do not depend on the number of
- * threads. The idea of both steps is published as NN-descent (Dong, Moses and Li, WWW 2011) and
- * random projection trees (Dasgupta and Freund, STOC 2008). */
+ * Many leaves and rounds are made for the first z and for the one after it (samples, then outputs:
+ * two different spaces), later few, from the lists of the z before: it has moved a little. A round
+ * reads who is joined with whom from a copy (the Laplacian's rows) and writes the lists; leaves are
+ * disjoint. So the lists do not depend on the number of threads. The idea of both steps is
+ * published as NN-descent (Dong, Moses and Li, WWW 2011) and random projection trees (Dasgupta and
+ * Freund, STOC 2008). */
 #include "graph/local.h"
 
 #include <string.h>
@@ -16,21 +17,14 @@
 #include "graph/lists.h"
 #include "linalg/linalg.h"
 
-#ifndef TREES1
-#define TREES1 8
-#define ROUNDS1 3
-#define TREES2 1
-#define ROUNDS2 1
-#endif
 enum {
     SAMPLES_PER_TASK = 32,
-    FIRST_LEAVES =
-        TREES1, /* how often each class is cut, and rounds: for the first z, for the next */
-    FIRST_ROUNDS = ROUNDS1,
-    NEXT_LEAVES = TREES2,
-    NEXT_ROUNDS = ROUNDS2,
+    FIRST_LEAVES = 8, /* how often each class is cut, and rounds: for the first z, ... */
+    FIRST_ROUNDS = 3,
+    NEXT_LEAVES = 1, /* ... and for the next */
+    NEXT_ROUNDS = 1,
     JOINED = 24, /* of those that a sample is joined with, as many are followed */
-    SEEN = 1024  /* slots for those already compared with; more than JOINED (JOINED + 1) */
+    SEEN = 1024  /* slots for those met in a round: well above JOINED (JOINED + 1) */
 };
 
 void rlar__local_carve(rlar_workspace *ws, const rlar_groups *groups, rlar_laplacian *l,
@@ -119,10 +113,10 @@ static void offer_joined(const job *b, int64_t j, int64_t via, seen *s, const rl
 static void look_around(const job *b, int64_t j) {
     const rlar_laplacian *l = b->local->l;
     const int64_t from = l->start[j], to = l->start[j + 1];
+    const int64_t *first = b->groups->first + b->groups->label[j];
     const rlar_list list = list_of(b, j);
-    if (list.count ==
-        b->groups->first[b->groups->label[j] + 1] - b->groups->first[b->groups->label[j]] - 1)
-        return;
+    if (list.count == first[1] - first[0] - 1)
+        return; /* there is nobody else */
     seen s = {{0}};
     offer_joined(b, j, j, &s, &list);
     for (int64_t e = from; e < to && e < from + JOINED; e++)
