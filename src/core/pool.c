@@ -25,9 +25,9 @@ typedef struct job {
 struct rlar_pool {
     pthread_mutex_t lock;
     pthread_cond_t wake, idle;
-    job *current;        /* NULL: nothing to do */
-    uint64_t generation; /* counts jobs, so that a worker takes each once */
-    int busy;            /* workers inside the current job */
+    job *current;                /* NULL: nothing to do */
+    _Atomic uint64_t generation; /* counts jobs, so that a worker takes each once */
+    atomic_int busy;             /* workers inside the current job */
     bool quit;
     pid_t owner;
     int threads; /* workers that run, the caller not counted */
@@ -58,11 +58,36 @@ static void work(job *j, rlar_ctx *ctx) {
     }
 }
 
+/* A step of a fit is often over before a sleeping thread has woken up: wait a little, some tens of
+ * microseconds, before going to sleep. */
+enum { PATIENCE = 1000 };
+
+static void pause_briefly(void) {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#endif
+}
+
+static void await_job(rlar_pool *pool, uint64_t seen) {
+    for (int i = 0; i < PATIENCE && atomic_load(&pool->generation) == seen; i++)
+        pause_briefly();
+}
+
+static void await_workers(rlar_pool *pool) {
+    for (int i = 0; i < PATIENCE && atomic_load(&pool->busy) > 0; i++)
+        pause_briefly();
+}
+
 static void *worker(void *arg) {
     rlar_pool *pool = arg;
     uint64_t seen = 0;
     pthread_mutex_lock(&pool->lock);
     for (;;) {
+        if (!pool->quit && pool->generation == seen) {
+            pthread_mutex_unlock(&pool->lock);
+            await_job(pool, seen);
+            pthread_mutex_lock(&pool->lock);
+        }
         while (!pool->quit && (!pool->current || pool->generation == seen))
             pthread_cond_wait(&pool->wake, &pool->lock);
         if (pool->quit)
@@ -148,6 +173,9 @@ static void pool_start(rlar_pool *pool, job *j) {
 static void pool_finish(rlar_pool *pool) {
     pthread_mutex_lock(&pool->lock);
     pool->current = NULL;
+    pthread_mutex_unlock(&pool->lock);
+    await_workers(pool);
+    pthread_mutex_lock(&pool->lock);
     while (pool->busy > 0)
         pthread_cond_wait(&pool->idle, &pool->lock);
     pthread_mutex_unlock(&pool->lock);

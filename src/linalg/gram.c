@@ -9,8 +9,9 @@
 #include "linalg/blas.h"
 
 enum {
-    PANEL = 192,  /* columns of a triangle per task: what is wasted above the diagonal grows with
-                     it, what is packed twice shrinks; 128 to 256 are within 5 % */
+    PANEL = 128,  /* columns of a triangle per task: what is wasted above the diagonal grows with
+                     it, what is packed twice shrinks; 128 to 256 are within 5 % on one thread, and
+                     128 shares out best */
     SQUARE = 256, /* the same where both factors are one: DSYRK wastes nothing */
     TALL = 256    /* rows of a general product per task */
 };
