@@ -14,9 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "graph/knn.h"
-#include "graph/laplacian.h"
-#include "graph/local.h"
+#include "graph/learned.h"
 #include "linalg/linalg.h"
 #include "solver/retarget.h"
 #include "solver/reweight.h"
@@ -45,22 +43,10 @@ static const rlar_param_def params_table[] = {
 };
 
 enum { SOLVER_PAPER = 0, SOLVER_ANNEAL = 1 };
-enum { SEARCH_AUTO = 0, SEARCH_EXACT = 1, SEARCH_LOCAL = 2 };
 enum { SAMPLES_PER_TASK = 64 };
-
-/* search=auto: the largest class that is searched exactly, in every iteration and for the first
- * graph, which is made once and of the samples themselves (docs/decisions.md has the figures). */
-static const int64_t EXACT_CLASS = 3000, EXACT_FIRST = 10000;
 
 /* anneal: where eps ends at the least, and the cap for the rows of W (methods/rlar.md 12 a). */
 static const double ANNEAL_END = 1e-4, ANNEAL_ROWS = 1e-3;
-
-/* The graph of the samples themselves, shared by the fits of a grid. */
-typedef struct first_graph {
-    int64_t k;
-    rlar_graph graph;
-    rlar_workspace ws;
-} first_graph;
 
 typedef struct state {
     /* The problem. */
@@ -70,39 +56,19 @@ typedef struct state {
     double alpha, beta, eps, tol;
     int64_t k, iters;
     int solver;
-    bool local_first, local;  /* how the first graph and the others are searched */
-    const first_graph *first; /* or NULL */
     /* What is learned. */
-    double *w, *b; /* d x c, c: the caller's */
-    double *t, *y; /* c x n: targets and outputs */
-    rlar_graph v;  /* V and G */
+    double *w, *b;      /* d x c, c: the caller's */
+    double *t, *y;      /* c x n: targets and outputs */
+    rlar_learned graph; /* V and G, L */
     /* Weights. */
     rlar_kernel kernel, row_kernel;
     double *dhat, *dtil; /* n, d */
     double *s;           /* S at the edges of V */
-    bool *twin;          /* n: equals another sample of its class */
-    rlar_laplacian l;
-    rlar_local near;
     rlar_wsolver wsolver;
     double *value, *smooth; /* n: terms of sums over samples */
 } state;
 
 /* ---- Set-up ---- */
-
-static int64_t largest_class(const rlar_groups *groups) {
-    int64_t largest = 0;
-    for (int64_t i = 0; i < groups->c; i++) {
-        const int64_t size = groups->first[i + 1] - groups->first[i];
-        largest = size > largest ? size : largest;
-    }
-    return largest;
-}
-
-static void choose_search(state *st, int64_t search) {
-    const int64_t largest = largest_class(&st->groups);
-    st->local = search == SEARCH_LOCAL || (search == SEARCH_AUTO && largest > EXACT_CLASS);
-    st->local_first = search == SEARCH_LOCAL || (search == SEARCH_AUTO && largest > EXACT_FIRST);
-}
 
 static void state_init(state *st, const rlar_train *train, const rlar_params *params) {
     const int64_t k = rlar__param_int(params, "k");
@@ -120,9 +86,8 @@ static void state_init(state *st, const rlar_train *train, const rlar_params *pa
                   .solver = (int)rlar__param_int(params, "solver")};
     if (k == 0)
         st->k = rlar__graph_rule(&st->groups);
-    choose_search(st, rlar__param_int(params, "search"));
-    const first_graph *first = train->shared;
-    st->first = first && first->k == st->k && !st->local_first ? first : NULL;
+    rlar__learned_init(&st->groups, st->k, (rlar_search)rlar__param_int(params, "search"),
+                       train->shared, &st->graph);
 }
 
 /* All buffers of the fit, in one place: measured first, carved second. */
@@ -137,14 +102,10 @@ static void state_carve(rlar_workspace *ws, const rlar_ctx *ctx, void *arg) {
     st->dtil = rlar__carve(ws, st->d, sizeof(double));
     st->value = rlar__carve(ws, st->n, sizeof(double));
     st->smooth = rlar__carve(ws, st->n, sizeof(double));
-    rlar__graph_carve(ws, &st->groups, st->k, &st->v);
-    if (!rlar__size_mul((size_t)st->v.stride, sizeof(double), &edges))
+    rlar__learned_carve(ws, &st->groups, &st->graph);
+    if (!rlar__size_mul((size_t)st->graph.v.stride, sizeof(double), &edges))
         ws->overflow = true;
     st->s = rlar__carve(ws, st->n, edges);
-    st->twin = rlar__carve(ws, st->n, sizeof *st->twin);
-    rlar__laplacian_carve(ws, &st->v, &st->l);
-    if (st->local)
-        rlar__local_carve(ws, &st->groups, &st->l, &st->near);
     rlar__wsolve_carve(ws, ctx, st->n, st->d, st->c, rlar__wsolve_prefers_dual(st->n, st->d),
                        &st->wsolver);
 }
@@ -163,20 +124,7 @@ static void set_smoothing(state *st, int64_t t) {
 
 /* ---- The steps of Algorithm 1 ---- */
 
-/* G and V from the samples themselves. */
-static rlar_status take_first_graph(rlar_ctx *ctx, state *st) {
-    const size_t places = (size_t)(st->n * st->v.stride);
-    if (st->local_first)
-        return rlar__local_nearest(ctx, &st->groups, st->k, st->d, st->x, &st->near, &st->v);
-    if (!st->first)
-        return rlar__graph_nearest(ctx, &st->groups, st->k, st->d, st->x, &st->v);
-    memcpy(st->v.neighbour, st->first->graph.neighbour, places * sizeof *st->v.neighbour);
-    memcpy(st->v.distance, st->first->graph.distance, places * sizeof *st->v.distance);
-    return RLAR_OK;
-}
-
-/* D-hat = I, D-tilde = I, T = labels as 0/1; the first graph, whose nearest neighbours tell which
- * samples have equals (a local search may have missed some). */
+/* D-hat = I, D-tilde = I, T = labels as 0/1; G and V from the samples themselves. */
 static rlar_status initialise(rlar_ctx *ctx, state *st) {
     set_smoothing(st, 1);
     for (int64_t i = 0; i < st->n; i++)
@@ -184,11 +132,7 @@ static rlar_status initialise(rlar_ctx *ctx, state *st) {
     for (int64_t r = 0; r < st->d; r++)
         st->dtil[r] = 1.0;
     rlar__targets_one_hot(st->c, st->n, st->groups.label, st->t);
-    RLAR_TRY(take_first_graph(ctx, st));
-    for (int64_t j = 0; j < st->n; j++)
-        st->twin[j] = st->local_first || (rlar__graph_count(&st->groups, st->k, j) > 0 &&
-                                          st->v.distance[j * st->v.stride] == 0.0);
-    return RLAR_OK;
+    return rlar__learned_start(ctx, &st->groups, st->d, st->x, &st->graph);
 }
 
 /* One task per SAMPLES_PER_TASK samples; for_each does the work of one of them. */
@@ -218,10 +162,11 @@ static bool same_sample(const state *st, int64_t j, int64_t m) {
 /* S = V / G with K inside [N1], as weights of (13). */
 static void edge_weights(state *st, int64_t j) {
     const int64_t count = rlar__graph_count(&st->groups, st->k, j);
-    for (int64_t e = j * st->v.stride, end = e + count; e < end; e++) {
-        const double g = st->v.distance[e];
+    for (int64_t e = j * st->graph.v.stride, end = e + count; e < end; e++) {
+        const double g = st->graph.v.distance[e];
         /* Equal samples differ by rounding at most once projected; the outputs are of size 1. */
-        const bool same = st->twin[j] && g < 1e-6 && same_sample(st, j, st->v.neighbour[e]);
+        const bool same =
+            st->graph.twin[j] && g < 1e-6 && same_sample(st, j, st->graph.v.neighbour[e]);
         st->s[e] = same ? 0.0 : rlar__kernel_weight(st->kernel, g) / (double)st->k;
     }
 }
@@ -229,7 +174,8 @@ static void edge_weights(state *st, int64_t j) {
 /* S, and L = D - (S + S^T)/2. */
 static rlar_status update_s(rlar_ctx *ctx, state *st) {
     RLAR_TRY(each_sample(ctx, st, edge_weights));
-    return rlar__laplacian_build_classes(ctx, &st->groups, st->k, &st->v, st->s, &st->l);
+    return rlar__laplacian_build_classes(ctx, &st->groups, st->k, &st->graph.v, st->s,
+                                         &st->graph.l);
 }
 
 /* (17) and (15). */
@@ -241,7 +187,7 @@ static rlar_status update_w_b(rlar_ctx *ctx, state *st, int *ridged) {
                                    .t = st->t,
                                    .dhat = st->dhat,
                                    .dtil = st->dtil,
-                                   .l = &st->l,
+                                   .l = &st->graph.l,
                                    .groups = &st->groups,
                                    .alpha = st->alpha,
                                    .beta = st->beta};
@@ -257,9 +203,7 @@ static rlar_status update_t(rlar_ctx *ctx, state *st) {
 /* G = ||W^T (x_j - x_m)|| and, from it, V by (18), (19). Y differs from W^T X by a shift only. The
  * local search takes no neighbour that is farther, so the objective falls as well [N19]. */
 static rlar_status update_g_v(rlar_ctx *ctx, state *st) {
-    if (st->local)
-        return rlar__local_renew(ctx, &st->groups, st->k, st->c, st->y, &st->near, &st->v);
-    return rlar__graph_renew(ctx, &st->groups, st->k, st->c, st->y, &st->v);
+    return rlar__learned_renew(ctx, &st->groups, st->c, st->y, &st->graph);
 }
 
 static void residual_weight(state *st, int64_t i) {
@@ -287,7 +231,7 @@ static rlar_status update_dhat_dtil(rlar_ctx *ctx, state *st, rlar_info *info) {
 /* Sums over the edges of one sample. */
 static void edge_lengths(state *st, int64_t j) {
     const int64_t count = rlar__graph_count(&st->groups, st->k, j);
-    const double *g = st->v.distance + j * st->v.stride;
+    const double *g = st->graph.v.distance + j * st->graph.v.stride;
     st->value[j] = st->smooth[j] = 0.0;
     for (int64_t e = 0; e < count; e++) {
         st->value[j] += g[e];
@@ -353,44 +297,23 @@ static rlar_status fit(rlar_ctx *ctx, const rlar_train *train, const rlar_params
     st.b = out->b;
     info->neighbours = st.k;
     info->clamped = rlar__graph_clamped(&st.groups, st.k);
-    if (st.local)
+    if (st.graph.local)
         rlar__log(ctx, RLAR_OK,
                   "neighbours by local search%s: the largest class has %lld samples; search=exact "
                   "compares all pairs",
-                  st.local_first ? "" : " after an exact first graph",
-                  (long long)largest_class(&st.groups));
+                  st.graph.local_first ? "" : " after an exact first graph",
+                  (long long)rlar__largest_class(&st.groups));
     RLAR_TRY(rlar__run_in_workspace(ctx, state_carve, algorithm_1, &st, info));
     return verdict(ctx, &st, info);
-}
-
-static void release(void *shared) {
-    first_graph *first = shared;
-    rlar__workspace_free(&first->ws);
-    rlar__free(first);
 }
 
 /* The first graph, where it is searched exactly, depends on the samples and k only. */
 static rlar_status prepare(rlar_ctx *ctx, const rlar_train *train, const rlar_params *params,
                            int64_t fits, void **shared) {
     state st;
-    first_graph *first = NULL;
     (void)fits;
     state_init(&st, train, params);
-    if (st.local_first)
-        return RLAR_OK;
-    RLAR_TRY(rlar__calloc(ctx, 1, sizeof *first, "the first graph", &first));
-    first->k = st.k;
-    rlar__graph_carve(&first->ws, &st.groups, st.k, &first->graph);
-    rlar_status status = rlar__workspace_take(ctx, &first->ws, "the first graph");
-    if (status >= 0) {
-        rlar__graph_carve(&first->ws, &st.groups, st.k, &first->graph);
-        status = rlar__graph_nearest(ctx, &st.groups, st.k, st.d, st.x, &first->graph);
-    }
-    if (status < 0)
-        release(first);
-    else
-        *shared = first;
-    return status;
+    return rlar__first_graph_new(ctx, &st.groups, &st.graph, st.d, st.x, shared);
 }
 
 static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_params *params,
@@ -404,11 +327,11 @@ static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_p
         pairs += count * count;
     }
     const double n = (double)st.n, d = (double)st.d, c = (double)st.c;
-    const double edges = n * (double)st.v.stride;
+    const double edges = n * (double)st.graph.v.stride;
     const double first =
-        st.local_first ? rlar__local_flops(&st.groups, st.k, st.d, false) : 3.0 * d * pairs;
+        st.graph.local_first ? rlar__local_flops(&st.groups, st.k, st.d, false) : 3.0 * d * pairs;
     const double next =
-        st.local ? rlar__local_flops(&st.groups, st.k, st.c, true) : 3.0 * c * pairs;
+        st.graph.local ? rlar__local_flops(&st.groups, st.k, st.c, true) : 3.0 * c * pairs;
     out->dual = st.wsolver.dual;
     out->flops = first + (double)st.iters * (rlar__wsolve_flops(st.n, st.d, st.c, out->dual) +
                                              2.0 * n * d * c + next + 6.0 * d * edges);
@@ -435,5 +358,5 @@ const rlar_method rlar__method_rlar = {
     .fit = fit,
     .forecast = forecast,
     .prepare = prepare,
-    .release = release,
+    .release = rlar__first_graph_free,
 };
