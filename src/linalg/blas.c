@@ -56,6 +56,7 @@ typedef struct blas_table {
     void (*dgemv)(int, int, int, int, double, const double *, int, const double *, int, double,
                   double *, int);
     void (*dtrsm)(int, int, int, int, int, int, int, double, const double *, int, double *, int);
+    void (*dtrmm)(int, int, int, int, int, int, int, double, const double *, int, double *, int);
     void (*dpotrf)(const char *, const int *, double *, const int *, int *);
     void (*dpotri)(const char *, const int *, double *, const int *, int *);
     void (*dsyevr)(const char *, const char *, const char *, const int *, double *, const int *,
@@ -153,8 +154,9 @@ static bool take(void *handle, const char *name) {
     blas_table t = {.library = name, .wanted = blas.wanted, .chosen = blas.chosen};
     if (!find(handle, "cblas_dgemm", &t.dgemm) || !find(handle, "cblas_dsyrk", &t.dsyrk) ||
         !find(handle, "cblas_dgemv", &t.dgemv) || !find(handle, "cblas_dtrsm", &t.dtrsm) ||
-        !find(handle, "dpotrf_", &t.dpotrf) || !find(handle, "dpotri_", &t.dpotri) ||
-        !find(handle, "dsyevr_", &t.dsyevr) || !find(handle, "dgesdd_", &t.dgesdd))
+        !find(handle, "cblas_dtrmm", &t.dtrmm) || !find(handle, "dpotrf_", &t.dpotrf) ||
+        !find(handle, "dpotri_", &t.dpotri) || !find(handle, "dsyevr_", &t.dsyevr) ||
+        !find(handle, "dgesdd_", &t.dgesdd))
         return false;
     t.kernel = ask(handle, "openblas_get_corename");
     t.config = ask(handle, "openblas_get_config");
@@ -333,6 +335,13 @@ void rlar__trsm_left(rlar_op op, int64_t m, int64_t n, const double *l, int64_t 
 void rlar__trsm_right(int64_t m, int64_t n, const double *l, int64_t ldl, double *b, int64_t ldb) {
     const int before = one_thread();
     blas.dtrsm(COLUMN_MAJOR, RIGHT, LOWER, TRANS, NON_UNIT, (int)m, (int)n, 1.0, l, (int)ldl, b,
+               (int)ldb);
+    threads_back(before);
+}
+
+void rlar__trmm_right(int64_t m, int64_t n, const double *l, int64_t ldl, double *b, int64_t ldb) {
+    const int before = one_thread();
+    blas.dtrmm(COLUMN_MAJOR, RIGHT, LOWER, NO_TRANS, NON_UNIT, (int)m, (int)n, 1.0, l, (int)ldl, b,
                (int)ldb);
     threads_back(before);
 }

@@ -22,6 +22,8 @@ void rlar__trsm_left(rlar_op op, int64_t m, int64_t n, const double *l, int64_t 
                      int64_t ldb);
 /* B (m x n) <- B L^-T, L lower triangular (n x n). */
 void rlar__trsm_right(int64_t m, int64_t n, const double *l, int64_t ldl, double *b, int64_t ldb);
+/* B (m x n) <- B L, L lower triangular (n x n). */
+void rlar__trmm_right(int64_t m, int64_t n, const double *l, int64_t ldl, double *b, int64_t ldb);
 /* Cholesky of the lower triangle; 0 = done, i > 0: pivot i failed. */
 int rlar__potrf(int64_t n, double *a, int64_t lda);
 /* Inverse (lower triangle) from the factor. */

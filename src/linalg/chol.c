@@ -186,3 +186,13 @@ void rlar__chol_small_solve(int64_t n, int64_t p, const double *l, int64_t lda, 
 void rlar__chol_small_inverse(int64_t n, double *l, int64_t lda) {
     rlar__potri(n, l, lda);
 }
+
+void rlar__chol_small_times(int64_t n, const double *l, int64_t lda, int64_t m, double *b,
+                            int64_t ldb) {
+    rlar__trmm_right(m, n, l, lda, b, ldb);
+}
+
+void rlar__chol_small_over(int64_t n, const double *l, int64_t lda, int64_t m, double *t,
+                           int64_t ldt) {
+    rlar__trsm_right(m, n, l, lda, t, ldt);
+}

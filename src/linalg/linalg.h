@@ -123,6 +123,11 @@ bool rlar__chol_small(int64_t n, double *a, int64_t lda);
 void rlar__chol_small_solve(int64_t n, int64_t p, const double *l, int64_t lda, double *b,
                             int64_t ldb);
 void rlar__chol_small_inverse(int64_t n, double *l, int64_t lda);
+/* With the factor L: B (m x n) <- B L, and T (m x n) <- T L^-T. */
+void rlar__chol_small_times(int64_t n, const double *l, int64_t lda, int64_t m, double *b,
+                            int64_t ldb);
+void rlar__chol_small_over(int64_t n, const double *l, int64_t lda, int64_t m, double *t,
+                           int64_t ldt);
 
 /* ---- Eigenvalues and singular values (eig.c). Work space comes from the context. ---- */
 

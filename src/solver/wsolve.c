@@ -60,6 +60,7 @@ void rlar__wsolve_carve(rlar_workspace *ws, const rlar_ctx *ctx, int64_t n, int6
 typedef struct wjob {
     const rlar_wproblem *p;
     rlar_wsolver *s;
+    bool roots; /* the form of weigh.h */
 } wjob;
 
 /* ---- Centring ---- */
@@ -94,28 +95,41 @@ static int64_t tasks_of(int64_t samples) {
 
 /* ---- Primal ---- */
 
-/* The samples of one block of the sum: Xc N Xc^T to m, Xc D Tc^T to w. */
-static rlar_status add_block(rlar_ctx *ctx, const wjob *j, int64_t start, int64_t end, double *m,
-                             double *w) {
+/* A portion of the samples: Xc N Xc^T to m, Xc D Tc^T to w, or (not fresh) onto them. */
+static rlar_status add_portion(rlar_ctx *ctx, const wjob *j, int64_t first, int64_t last,
+                               bool fresh, double *m, double *w) {
     const rlar_wproblem *p = j->p;
     const rlar_wsolver *s = j->s;
-    for (int64_t first = start; first < end; first += PORTION) {
-        const int64_t count = end - first < PORTION ? end - first : PORTION;
-        const bool fresh = first == start;
-        RLAR_TRY(rlar__weigh(ctx, p, s->mu, first, first + count, s->xc, s->bx));
-        RLAR_TRY(rlar__gram_add(ctx, p->d, count, s->bx, s->xc, fresh, m));
-        RLAR_TRY(rlar__moments_add(ctx, p->d, p->c, count, s->xc, s->tw + first * p->c, fresh, w));
+    const double *left = j->roots ? s->xc : s->bx;
+    RLAR_TRY(j->roots ? rlar__weigh_root(ctx, p, s->mu, first, last, s->xc, s->bx, s->tw)
+                      : rlar__weigh(ctx, p, s->mu, first, last, s->xc, s->bx));
+    RLAR_TRY(rlar__gram_add(ctx, p->d, last - first, left, s->xc, fresh, m));
+    return rlar__moments_add(ctx, p->d, p->c, last - first, s->xc, s->tw + first * p->c, fresh, w);
+}
+
+/* The samples of one block of the sum. */
+static rlar_status add_block(rlar_ctx *ctx, const wjob *j, int64_t start, int64_t end, double *m,
+                             double *w) {
+    for (int64_t first = start, last; first < end; first = last) {
+        last = end - first < PORTION ? end : first + PORTION;
+        if (j->roots && last < end)
+            last = rlar__weigh_cut(j->p, last, false);
+        RLAR_TRY(add_portion(ctx, j, first, last, first == start, m, w));
     }
     return RLAR_OK;
 }
 
+/* Block k holds the samples from k RLAR_SUM_BLOCK on; by roots, the classes that begin there. */
 static rlar_status solve_primal(rlar_ctx *ctx, wjob *j, double *w, int *ridged) {
     const rlar_wproblem *p = j->p;
     rlar_wsolver *s = j->s;
     rlar_tree system = rlar__tree_begin(&s->partials, p->d, p->d, p->d, s->m);
     rlar_tree right = rlar__tree_begin(&s->moments, p->d, p->c, 0, w);
-    for (int64_t start = 0; start < p->n; start += RLAR_SUM_BLOCK) {
-        const int64_t end = p->n - start < RLAR_SUM_BLOCK ? p->n : start + RLAR_SUM_BLOCK;
+    j->roots = rlar__weigh_roots(p);
+    for (int64_t start = 0, end, k = 1; start < p->n; start = end, k++) {
+        end = p->n / RLAR_SUM_BLOCK < k ? p->n : k * RLAR_SUM_BLOCK;
+        if (j->roots)
+            end = rlar__weigh_cut(p, end, true);
         double *m_leaf = rlar__tree_leaf(&system), *w_leaf = rlar__tree_leaf(&right);
         RLAR_TRY(add_block(ctx, j, start, end, m_leaf, w_leaf));
         RLAR_TRY(rlar__tree_merge(ctx, &system));
@@ -141,21 +155,6 @@ static rlar_status scale_task(void *arg, int64_t task) {
     return RLAR_OK;
 }
 
-/* The lower triangle of N = D + beta L for one class, in place in the n x n system. */
-static void class_block(const wjob *j, int64_t start, int64_t end) {
-    const rlar_wproblem *p = j->p;
-    for (int64_t i = start; i < end; i++) {
-        double *column = j->s->m + i * p->n;
-        column[i] += p->dhat[i];
-        for (int64_t e = p->l ? p->l->start[i] : 0; p->l && e < p->l->start[i + 1]; e++) {
-            const double weight = p->beta * p->l->weight[e];
-            column[i] += weight;
-            if (p->l->other[e] > i)
-                column[p->l->other[e]] -= weight;
-        }
-    }
-}
-
 /* One class: A = N^-1 D Tc for its samples, then alpha N^-1 in its diagonal block of the system. */
 static rlar_status class_task(void *arg, int64_t i) {
     wjob *j = arg;
@@ -164,7 +163,7 @@ static rlar_status class_task(void *arg, int64_t i) {
     double *block = j->s->m + start * p->n + start;
     for (int64_t col = start; col < end; col++)
         memset(j->s->m + col * p->n + col, 0, (size_t)(p->n - col) * sizeof *j->s->m);
-    class_block(j, start, end);
+    rlar__class_weights(p, start, end, block, p->n);
     for (int64_t col = start; col < end; col++)
         for (int64_t r = 0; r < p->c; r++)
             j->s->a[r * p->n + col] = j->s->tw[col * p->c + r];
@@ -186,10 +185,7 @@ static rlar_status solve_dual(rlar_ctx *ctx, wjob *j, double *w, int *ridged) {
         s->root[r] = 1.0 / sqrt(p->dtil[r]);
     RLAR_TRY(rlar__parallel(ctx, tasks_of(p->n), scale_task, j));
     const rlar_status status = rlar__parallel(ctx, p->groups->c, class_task, j);
-    if (status == RLAR_E_NUMERIC)
-        return rlar__fail(ctx, status,
-                          "the weights of a class cannot be factorised; raise eps or lower beta");
-    RLAR_TRY(status);
+    RLAR_TRY(status == RLAR_E_NUMERIC ? rlar__weights_fail(ctx) : status);
     RLAR_TRY(rlar__gram_inner(ctx, p->n, p->d, s->xc, s->xc, s->m));
     RLAR_TRY(rlar__chol_factor(ctx, p->n, s->m, s->diag, ridged));
     RLAR_TRY(rlar__chol_solve(ctx, p->n, p->c, s->m, s->a));

@@ -22,8 +22,9 @@ typedef struct rlar_wproblem {
 
 /* Buffers of one solver; carved from the fit's workspace. */
 typedef struct rlar_wsolver {
-    bool dual;        /* n x n instead of d x d */
-    double *xc, *bx;  /* some samples, centred: Xc and Xc (D + beta L); dual: all, P^1/2 Xc */
+    bool dual; /* n x n instead of d x d */
+    double *xc,
+        *bx; /* some samples: Xc and Xc (D + beta L), or Y and C (weigh.h); dual: all, P^1/2 Xc */
     double *tw;       /* c x n: D (T - tau) */
     double *m, *diag; /* the system and its diagonal */
     double *a;        /* n x c: dual variables */
