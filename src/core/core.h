@@ -23,6 +23,9 @@
 rlar_status rlar__fail(rlar_ctx *ctx, rlar_status code, const char *format, ...) RLAR_PRINTF(3, 4);
 /* Put "prefix: " before the text of the last error and return `code` unchanged. */
 rlar_status rlar__fail_in(rlar_ctx *ctx, rlar_status code, const char *prefix);
+/* For a caller to whom a failure below is only a finding: no text is left behind of an error that
+ * nobody was told of. Returns RLAR_OK: `if (status == RLAR_E_DATA) status = rlar__forgive(ctx);` */
+rlar_status rlar__forgive(rlar_ctx *ctx);
 /* A warning or note, through the log callback. */
 void rlar__log(rlar_ctx *ctx, rlar_status code, const char *format, ...) RLAR_PRINTF(3, 4);
 

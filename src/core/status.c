@@ -61,6 +61,12 @@ rlar_status rlar__fail_in(rlar_ctx *ctx, rlar_status code, const char *prefix) {
     return rlar__fail(ctx, code, "%s: %s", prefix, ctx ? ctx->error : "");
 }
 
+rlar_status rlar__forgive(rlar_ctx *ctx) {
+    if (ctx)
+        ctx->error[0] = '\0';
+    return RLAR_OK;
+}
+
 void rlar__log(rlar_ctx *ctx, rlar_status code, const char *format, ...) {
     if (!ctx || !ctx->log)
         return;

@@ -106,6 +106,9 @@ rlar_status rlar__forecast_workspace(rlar_ctx *ctx, rlar_carve_fn carve, void *s
  * three terms), refuses what is not finite, reports. `start` is rlar__now() at the first one. */
 rlar_status rlar__iteration_end(rlar_ctx *ctx, int64_t t, int64_t iters, double start,
                                 rlar_info *info);
+/* RLAR_W_NOT_CONVERGED, logged, when there was a tol to reach (0: none) and it was not, else
+ * RLAR_OK. */
+rlar_status rlar__tol_verdict(rlar_ctx *ctx, double tol, int64_t iters, const rlar_info *info);
 /* RLAR_W_RIDGED, logged, when a factorisation needed extra regularisation, else RLAR_OK. `cure`
  * names the parameter to raise. */
 rlar_status rlar__ridged_verdict(rlar_ctx *ctx, const rlar_info *info, const char *cure);

@@ -279,13 +279,8 @@ static rlar_status algorithm_1(rlar_ctx *ctx, void *arg, rlar_info *info) {
 static rlar_status verdict(rlar_ctx *ctx, const state *st, const rlar_info *info) {
     const rlar_status clamped = rlar__clamped_verdict(ctx, st->c, info);
     const rlar_status ridged = rlar__ridged_verdict(ctx, info, "alpha or eps");
-    if (st->tol > 0.0 && !info->converged) {
-        rlar__log(ctx, RLAR_W_NOT_CONVERGED,
-                  "tol = %g was not reached in %lld iterations; raise iters", st->tol,
-                  (long long)st->iters);
-        return RLAR_W_NOT_CONVERGED;
-    }
-    return ridged ? ridged : clamped;
+    const rlar_status restless = rlar__tol_verdict(ctx, st->tol, st->iters, info);
+    return restless ? restless : ridged ? ridged : clamped;
 }
 
 static rlar_status fit(rlar_ctx *ctx, const rlar_train *train, const rlar_params *params,

@@ -135,6 +135,14 @@ rlar_status rlar__iteration_end(rlar_ctx *ctx, int64_t t, int64_t iters, double 
     return rlar__report(ctx, RLAR_EVENT_ITERATION, t, iters, info);
 }
 
+rlar_status rlar__tol_verdict(rlar_ctx *ctx, double tol, int64_t iters, const rlar_info *info) {
+    if (tol <= 0.0 || info->converged)
+        return RLAR_OK;
+    rlar__log(ctx, RLAR_W_NOT_CONVERGED, "tol = %g was not reached in %lld iterations; raise iters",
+              tol, (long long)iters);
+    return RLAR_W_NOT_CONVERGED;
+}
+
 rlar_status rlar__ridged_verdict(rlar_ctx *ctx, const rlar_info *info, const char *cure) {
     if (info->ridged == 0)
         return RLAR_OK;

@@ -313,14 +313,6 @@ static void state_free(state *st) {
 
 /* ---- The method ---- */
 
-static rlar_status verdict(rlar_ctx *ctx, const state *st, const rlar_info *info) {
-    if (st->tol <= 0.0 || info->converged)
-        return RLAR_OK;
-    rlar__log(ctx, RLAR_W_NOT_CONVERGED, "tol = %g was not reached in %lld iterations; raise iters",
-              st->tol, (long long)st->iters);
-    return RLAR_W_NOT_CONVERGED;
-}
-
 /* With more samples than features uncorrelated LDA is the only feasible map, and these are Fisher's
  * directions (fisher.h, by Cholesky): *done unless S_t is near singular, or the rule for ranks or
  * the one for ties needs the singular values themselves. */
@@ -334,7 +326,7 @@ static rlar_status fit_unique(rlar_ctx *ctx, const rlar_train *train, rlar_map *
     *done = *done && status >= 0 && fisher.q == q &&
             (q == 1 || sqrt(fisher.mu[0]) - sqrt(fisher.mu[q - 1]) > UNTIED);
     if (status == RLAR_E_DATA) /* means that hardly differ: the rule here is another */
-        ctx->error[0] = '\0', status = RLAR_OK;
+        status = rlar__forgive(ctx);
     if (*done)
         status = rlar__map_new(ctx, d, q, out);
     if (status >= 0 && *done) {
@@ -376,7 +368,7 @@ static rlar_status fit(rlar_ctx *ctx, const rlar_train *train, const rlar_params
     if (status >= 0) {
         rlar__fix_signs(st.d, st.q, out->w);
         rlar__reduce_offset(&st.reduced, st.q, out->w, out->b);
-        status = verdict(ctx, &st, info);
+        status = rlar__tol_verdict(ctx, st.tol, st.iters, info);
     }
     state_free(&st);
     return status;

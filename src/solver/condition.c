@@ -54,10 +54,8 @@ static rlar_status estimate(rlar_ctx *ctx, int64_t d, const double *l, double *p
 static rlar_status factor(rlar_ctx *ctx, int64_t d, double *s, double *work, double *condition) {
     int ridged = 0;
     const rlar_status status = rlar__chol_factor(ctx, d, s, work, &ridged);
-    if (status == RLAR_E_NUMERIC) { /* far from positive definite: a finding, not an error */
-        ctx->error[0] = '\0';
-        return RLAR_OK;
-    }
+    if (status == RLAR_E_NUMERIC) /* far from positive definite: the condition stays infinite */
+        return rlar__forgive(ctx);
     RLAR_TRY(status);
     return ridged > 0 ? RLAR_OK : estimate(ctx, d, s, work + d, condition);
 }

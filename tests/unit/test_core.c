@@ -348,6 +348,9 @@ static void test_status_texts(void **state) {
     rlar__fail(ctx, RLAR_E_DATA, "inner");
     assert_int_equal(rlar__fail_in(ctx, RLAR_E_DATA, "outer"), RLAR_E_DATA);
     assert_string_equal(rlar_ctx_error(ctx), "outer: inner");
+    assert_int_equal(rlar__forgive(ctx), RLAR_OK);
+    assert_string_equal(rlar_ctx_error(ctx), "");
+    assert_int_equal(rlar__forgive(NULL), RLAR_OK);
     rlar_ctx_free(ctx);
 }
 
