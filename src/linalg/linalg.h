@@ -165,6 +165,12 @@ int64_t rlar__orthonormalise(int64_t d, int64_t p, double least, double *w);
 double rlar__dot(int64_t n, const double *x, const double *y);
 /* Euclidean norm without overflow or underflow. */
 double rlar__norm(int64_t n, const double *x);
+/* The sum of the magnitudes. */
+double rlar__norm1(int64_t n, const double *x);
+/* The minimiser of (y - z)^2 / 2 + t |y| over y. Inline, for loops over many numbers. */
+static inline double rlar__shrink(double z, double t) {
+    return z > t ? z - t : z < -t ? z + t : 0.0;
+}
 /* ||x - y||^2, from the differences: near zero the Gram expansion would have no correct digit. */
 double rlar__distance2(int64_t n, const double *x, const double *y);
 /* The same bits where the result is at most `limit`, else any number beyond the limit, sooner. */

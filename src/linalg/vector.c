@@ -91,6 +91,14 @@ double rlar__norm(int64_t n, const double *x) {
     return sum > 1e-280 && sum < 1e300 ? sqrt(sum) : scaled_norm(n, x);
 }
 
+/* One running sum: its callers spend their time in products of matrices. */
+double rlar__norm1(int64_t n, const double *x) {
+    double sum = 0.0;
+    for (int64_t i = 0; i < n; i++)
+        sum += fabs(x[i]);
+    return sum;
+}
+
 double rlar__row_norm(int64_t p, const double *row, int64_t ld) {
     double sum = 0.0;
     for (int64_t j = 0; j < p; j++)

@@ -16,14 +16,14 @@
  * a rotation only, and the sparse G depends on it. Then P is the Gram-Schmidt basis of the whitened
  * class means in the order of the classes.
  *
- * variant=s1 lets Z vary, as the 2016 paper does, by a linearised ADMM: Z by a Procrustes step, G
- * by a shrunk gradient step, the multiplier by the constraint. Not convex: it may find a sparser G
- * or none. What it finds is put back on the constraint, and taken only when its norm is below that
- * of variant s0, which is always made first. Costs the reduction and 4 d r q per iteration. */
+ * variant=s1 lets Z vary, as the 2016 paper does (rotation.h). Not convex: it may find a sparser G
+ * or none. What it finds is taken only when its norm is below that of variant s0, which is always
+ * made first. Costs the reduction and 4 d r q per iteration. */
 #include "methods/method.h"
 
 #include "linalg/linalg.h"
 #include "solver/fisher.h"
+#include "solver/rotation.h"
 #include "solver/scatter.h"
 
 #include <math.h>
@@ -59,13 +59,6 @@ typedef struct state {
     double *along;         /* r x q: U1^T V */
     double moved;          /* ||sparse - its predecessor|| of the last iteration */
 } state;
-
-/* Variant s1. */
-typedef struct rotation {
-    double b;                /* penalty of the constraint */
-    double *cz, *l, *gap;    /* r x q: C Z; the multiplier over b; U1^T G - C Z */
-    double *m, *u, *sv, *vt; /* q x q: the Procrustes matrix and its SVD; sv has q */
-} rotation;
 
 static int64_t min64(int64_t a, int64_t b) {
     return a < b ? a : b;
@@ -137,17 +130,6 @@ static rlar_status prepare(rlar_ctx *ctx, state *st, const rlar_train *train, rl
 
 /* ---- Minimising the norm ---- */
 
-static double l1_norm(int64_t count, const double *g) {
-    double sum = 0.0;
-    for (int64_t i = 0; i < count; i++)
-        sum += fabs(g[i]);
-    return sum;
-}
-
-static double shrink(double z, double t) {
-    return z > t ? z - t : z < -t ? z + t : 0.0;
-}
-
 static rlar_status start_iterations(rlar_ctx *ctx, state *st) {
     const size_t column = (size_t)st->d * sizeof *st->g;
     RLAR_TRY(rlar__alloc(ctx, st->q, column, "the iterates", &st->g0));
@@ -178,7 +160,7 @@ static void update_sparse(state *st, double t) {
     double moved = 0.0;
     for (int64_t i = 0; i < st->d * st->q; i++) {
         const double old = st->sparse[i];
-        st->sparse[i] = shrink(st->g[i] + st->dual[i], t);
+        st->sparse[i] = rlar__shrink(st->g[i] + st->dual[i], t);
         st->v[i] = st->g[i] - st->sparse[i];
         st->dual[i] += st->v[i];
         moved += (st->sparse[i] - old) * (st->sparse[i] - old);
@@ -196,109 +178,34 @@ static rlar_status minimise(rlar_ctx *ctx, state *st, rlar_info *info) {
     const double start = rlar__now();
     const int64_t count = st->d * st->q;
     RLAR_TRY(start_iterations(ctx, st));
-    const double t = l1_norm(count, st->g0) / (double)count; /* the scale of the entries */
+    const double t = rlar__norm1(count, st->g0) / (double)count; /* the scale of the entries */
     for (int64_t k = 1; k <= st->iters && !info->converged; k++) {
         RLAR_TRY(update_feasible(ctx, st));
         update_sparse(st, t);
         info->converged = st->tol > 0.0 && agreed(st);
-        info->sparsity = info->smoothed = l1_norm(count, st->g);
+        info->sparsity = info->smoothed = rlar__norm1(count, st->g);
         RLAR_TRY(rlar__iteration_end(ctx, k, st->iters, start, info));
     }
     return RLAR_OK;
 }
 
-/* ---- Variant s1 ---- */
-
-/* Larger steps diverge, smaller penalties collapse to G = 0 (measured when the method was
- * specified). */
-static const double PENALTY = 10.0, ETA = 1.02;
-
-static rlar_status rotation_take(rlar_ctx *ctx, const state *st, rotation *ro) {
-    const size_t tall = (size_t)st->r * sizeof(double), small = (size_t)st->q * sizeof(double);
-    RLAR_TRY(rlar__alloc(ctx, st->q, tall, "the rotation", &ro->cz));
-    RLAR_TRY(rlar__calloc(ctx, st->q, tall, "the rotation", &ro->l));
-    RLAR_TRY(rlar__alloc(ctx, st->q, tall, "the rotation", &ro->gap));
-    RLAR_TRY(rlar__alloc(ctx, st->q, small, "the rotation", &ro->m));
-    RLAR_TRY(rlar__alloc(ctx, st->q, small, "the rotation", &ro->u));
-    RLAR_TRY(rlar__alloc(ctx, st->q, sizeof(double), "the rotation", &ro->sv));
-    return rlar__alloc(ctx, st->q, small, "the rotation", &ro->vt);
-}
-
-static void rotation_free(rotation *ro) {
-    rlar__free(ro->cz);
-    rlar__free(ro->l);
-    rlar__free(ro->gap);
-    rlar__free(ro->m);
-    rlar__free(ro->u);
-    rlar__free(ro->sv);
-    rlar__free(ro->vt);
-}
-
-/* Z = the orthogonal matrix nearest to C^T (U1^T G + L), then C Z; along holds U1^T G. */
-static rlar_status update_z(rlar_ctx *ctx, state *st, rotation *ro) {
-    const int64_t r = st->r, q = st->q;
-    for (int64_t i = 0; i < r * q; i++)
-        ro->gap[i] = st->along[i] + ro->l[i];
-    RLAR_TRY(rlar__project(ctx, q, q, r, st->c_star, ro->gap, ro->m));
-    RLAR_TRY(rlar__svd_thin(ctx, q, q, ro->m, ro->u, ro->sv, ro->vt));
-    RLAR_TRY(rlar__multiply(ctx, q, q, q, ro->u, ro->vt, ro->m));
-    return rlar__multiply(ctx, r, q, q, st->c_star, ro->m, ro->cz);
-}
-
-/* G = shrink(G - U1 (U1^T G - C Z + L) / eta, 1 / (b eta)); moved is its change. */
-static rlar_status update_g(rlar_ctx *ctx, state *st, rotation *ro) {
-    const int64_t count = st->d * st->q;
-    double moved = 0.0;
-    for (int64_t i = 0; i < st->r * st->q; i++)
-        ro->gap[i] = st->along[i] - ro->cz[i] + ro->l[i];
-    RLAR_TRY(rlar__multiply(ctx, st->d, st->q, st->r, st->reduced.v, ro->gap, st->v));
-    for (int64_t i = 0; i < count; i++) {
-        const double old = st->sparse[i];
-        st->sparse[i] = shrink(old - st->v[i] / ETA, 1.0 / (ro->b * ETA));
-        moved += (st->sparse[i] - old) * (st->sparse[i] - old);
-    }
-    st->moved = sqrt(moved);
-    return rlar__project(ctx, st->r, st->q, st->d, st->reduced.v, st->sparse, st->along);
-}
-
-/* L += U1^T G - C Z, which stays in gap. */
-static void update_l(state *st, rotation *ro) {
-    for (int64_t i = 0; i < st->r * st->q; i++) {
-        ro->gap[i] = st->along[i] - ro->cz[i];
-        ro->l[i] += ro->gap[i];
-    }
-}
-
-/* G + U1 (C Z - U1^T G) is feasible for any G; take it when it is sparser than what there is. */
-static rlar_status take_if_sparser(rlar_ctx *ctx, state *st, rotation *ro, rlar_info *info) {
-    const int64_t count = st->d * st->q;
-    RLAR_TRY(rlar__multiply(ctx, st->d, st->q, st->r, st->reduced.v, ro->gap, st->v));
-    for (int64_t i = 0; i < count; i++)
-        st->v[i] = st->sparse[i] - st->v[i];
-    const double norm = l1_norm(count, st->v);
+/* Variant s1, after minimise(), which has no more use for g0 and v. s0 is kept unless the free
+ * rotation found a sparser map. */
+static rlar_status rotate(rlar_ctx *ctx, state *st, rlar_info *info) {
+    const rlar_rotation_problem problem = {.d = st->d,
+                                           .r = st->r,
+                                           .q = st->q,
+                                           .u = st->reduced.v,
+                                           .c = st->c_star,
+                                           .iters = st->iters,
+                                           .tol = st->tol};
+    double norm;
+    RLAR_TRY(rlar__rotation_solve(ctx, &problem, st->g0, st->v, &norm));
     if (!(norm < info->sparsity))
         return RLAR_OK;
-    memcpy(st->g, st->v, (size_t)count * sizeof *st->g);
+    memcpy(st->g, st->g0, (size_t)(st->d * st->q) * sizeof *st->g);
     info->objective = info->sparsity = info->smoothed = norm;
     return RLAR_OK;
-}
-
-static rlar_status rotate(rlar_ctx *ctx, state *st, rotation *ro, rlar_info *info) {
-    const int64_t count = st->d * st->q, inner = st->r * st->q;
-    RLAR_TRY(rotation_take(ctx, st, ro));
-    ro->b = PENALTY * (double)count / l1_norm(count, st->g0);
-    memcpy(st->sparse, st->g0, (size_t)count * sizeof *st->g0);
-    RLAR_TRY(rlar__project(ctx, st->r, st->q, st->d, st->reduced.v, st->sparse, st->along));
-    for (int64_t k = 1; k <= st->iters; k++) {
-        RLAR_TRY(update_z(ctx, st, ro));
-        RLAR_TRY(update_g(ctx, st, ro));
-        update_l(st, ro);
-        RLAR_TRY(rlar__poll(ctx));
-        if (rlar__norm(inner, ro->gap) <= st->tol * rlar__norm(inner, st->c_star) &&
-            st->moved <= st->tol * rlar__norm(count, st->sparse))
-            break;
-    }
-    return take_if_sparser(ctx, st, ro, info);
 }
 
 static void state_free(state *st) {
@@ -335,7 +242,7 @@ static rlar_status fit_unique(rlar_ctx *ctx, const rlar_train *train, rlar_map *
         for (int64_t j = 0; j < q; j++)
             out->b[j] = -rlar__dot(d, out->w + j * d, fisher.mean);
         info->converged = 1;
-        info->objective = info->sparsity = info->smoothed = l1_norm(d * q, out->w);
+        info->objective = info->sparsity = info->smoothed = rlar__norm1(d * q, out->w);
     }
     rlar__fisher_free(&fisher);
     return status;
@@ -356,14 +263,12 @@ static rlar_status fit(rlar_ctx *ctx, const rlar_train *train, const rlar_params
     rlar_status status = prepare(ctx, &st, train, out);
     info->dual = train->d > train->n;
     if (status >= 0 && st.r < st.d) {
-        rotation ro = {0};
         status = minimise(ctx, &st, info);
         if (status >= 0 && st.rotate)
-            status = rotate(ctx, &st, &ro, info);
-        rotation_free(&ro);
+            status = rotate(ctx, &st, info);
     } else if (status >= 0) {
         info->converged = 1;
-        info->objective = info->sparsity = info->smoothed = l1_norm(st.d * st.q, st.g);
+        info->objective = info->sparsity = info->smoothed = rlar__norm1(st.d * st.q, st.g);
     }
     if (status >= 0) {
         rlar__fix_signs(st.d, st.q, out->w);
