@@ -121,20 +121,26 @@ rlar_status rlar__training_group(rlar_ctx *ctx, const rlar_data *data,
 
 /* ---- The samples ---- */
 
-static rlar_status check_scaled(rlar_ctx *ctx, const rlar_training *t) {
+static rlar_status refuse_scaled(rlar_ctx *ctx, const rlar_training *t, int64_t row, int64_t j) {
     char where[96], chain[64];
-    const rlar_data *data = t->data;
+    rlar__scaling_text(&t->scaling, chain, sizeof chain);
+    return rlar__fail(ctx, RLAR_E_DATA,
+                      "%s: sample %lld, %s is %g after scaling \"%s\", more than the limit of %g; "
+                      "choose --scale unit or minmax",
+                      t->data->file, (long long)t->order[row] + 1,
+                      rlar__feature_text(t->data, j, where, sizeof where),
+                      t->x[row * t->train.d + j], chain, RLAR_LARGEST);
+}
+
+/* Where the sum of squares is small enough, so is every number. */
+static rlar_status check_scaled(rlar_ctx *ctx, const rlar_training *t) {
     const int64_t d = t->train.d;
-    for (int64_t i = 0; i < t->train.n * d; i++) {
-        if (fabs(t->x[i]) <= RLAR_LARGEST)
-            continue;
-        rlar__scaling_text(&t->scaling, chain, sizeof chain);
-        return rlar__fail(
-            ctx, RLAR_E_DATA,
-            "%s: sample %lld, %s is %g after scaling \"%s\", more than the limit of %g; "
-            "choose --scale unit or minmax",
-            data->file, (long long)t->order[i / d] + 1,
-            rlar__feature_text(data, i % d, where, sizeof where), t->x[i], chain, RLAR_LARGEST);
+    for (int64_t i = 0; i < t->train.n; i++) {
+        const double *x = t->x + i * d;
+        const bool small = rlar__dot(d, x, x) < RLAR_LARGEST * RLAR_LARGEST;
+        for (int64_t j = 0; j < d && !small; j++)
+            if (!(fabs(x[j]) <= RLAR_LARGEST))
+                return refuse_scaled(ctx, t, i, j);
     }
     return RLAR_OK;
 }
@@ -159,10 +165,12 @@ static rlar_status load(rlar_ctx *ctx, rlar_training *t) {
     if (!rlar__size_mul((size_t)d, sizeof(double), &sample))
         return rlar__fail(ctx, RLAR_E_TOO_LARGE, "%s: %lld features are too many", data->file,
                           (long long)d);
-    RLAR_TRY(rlar__calloc(ctx, rlar__padded(n), sample, "the scaled samples", &t->x));
+    RLAR_TRY(rlar__alloc(ctx, rlar__padded(n), sample, "the scaled samples", &t->x));
+    memset(t->x + n * d, 0, (size_t)(rlar__padded(n) - n) * sample);
     for (int64_t i = 0; i < n; i++) {
         rlar_data_row(data, t->order[i], t->x + i * d);
-        RLAR_TRY(rlar__check_row(ctx, data, t->order[i], t->x + i * d));
+        if (!isfinite(rlar__dot(d, t->x + i * d, t->x + i * d))) /* else every number is */
+            RLAR_TRY(rlar__check_row(ctx, data, t->order[i], t->x + i * d));
         if (i % 1024 == 0)
             RLAR_TRY(rlar__poll(ctx));
     }

@@ -14,8 +14,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "linalg/linalg.h"
+
 enum {
-    FEATURES_PER_TASK = 32, /* a task walks all samples, 256 contiguous bytes in each */
+    FEATURES_PER_TASK = 128, /* a task walks all samples, 1 KiB in each */
     SAMPLES_PER_TASK = 64,
     LARGEST_EXPONENT = 1000 /* of a power of two; its inverse is a normal double too */
 };
@@ -94,9 +96,10 @@ static double power_for(double largest) {
     return ldexp(1, -exponent);
 }
 
-/* The norm itself may overflow or underflow although every quotient is a normal number: both sides
- * are taken times the same power of two. */
-static void sample_unit(double *x, int64_t d) {
+/* Where the squares leave the range of double, or nearly: the norm itself may overflow or underflow
+ * although every quotient is a normal number, so both sides are taken times the same power of two.
+ */
+static void extreme_unit(double *x, int64_t d) {
     double largest = 0;
     for (int64_t j = 0; j < d; j++)
         largest = fabs(x[j]) > largest ? fabs(x[j]) : largest;
@@ -110,6 +113,17 @@ static void sample_unit(double *x, int64_t d) {
         sqrt(sum); /* at least 2^-75, the smallest subnormal times 2^1000, so no zero */
     for (int64_t j = 0; j < d; j++)
         x[j] = x[j] * power / norm;
+}
+
+static void sample_unit(double *x, int64_t d) {
+    const double squares = rlar__dot(d, x, x);
+    if (!(squares > 1e-280 && squares < 1e300)) {
+        extreme_unit(x, d);
+        return;
+    }
+    const double norm = sqrt(squares);
+    for (int64_t j = 0; j < d; j++)
+        x[j] /= norm;
 }
 
 /* (x - shift) * factor, in halves where the difference overflows. */
@@ -140,6 +154,12 @@ typedef struct apply_job {
     int64_t n;
 } apply_job;
 
+static void fill_missing(double *x, int64_t d, const double *fill) {
+    for (int64_t j = 0; j < d; j++)
+        if (isnan(x[j]))
+            x[j] = fill[j];
+}
+
 /* Missing values are filled before the first step, in the units of the raw data. While learning, x
  * has none: the check costs little beside the step. */
 static rlar_status apply_block(void *arg, int64_t index) {
@@ -149,9 +169,8 @@ static rlar_status apply_block(void *arg, int64_t index) {
     const int64_t end = begin + SAMPLES_PER_TASK < job->n ? begin + SAMPLES_PER_TASK : job->n;
     for (int64_t i = begin; i < end; i++) {
         double *x = job->x + i * d;
-        for (int64_t j = 0; j < d; j++)
-            if (isnan(x[j]))
-                x[j] = job->scaling->fill[j];
+        if (!isfinite(rlar__dot(d, x, x))) /* else nothing is missing */
+            fill_missing(x, d, job->scaling->fill);
         for (int s = job->first; s < job->last; s++)
             sample_step(&job->scaling->step[s], x, d);
     }
@@ -179,26 +198,43 @@ typedef struct learn_job {
 /* What is known of a run of neighbouring features. */
 typedef struct feature_block {
     double min[FEATURES_PER_TASK], max[FEATURES_PER_TASK];
+    double sum[FEATURES_PER_TASK];
     double power[FEATURES_PER_TASK];                             /* see power_for */
     double mean[FEATURES_PER_TASK], variance[FEATURES_PER_TASK]; /* of the values times power */
 } feature_block;
 
-/* Plain comparisons, so that the compiler can use vector minima; a NaN would be passed over. */
+/* Plain comparisons, so that the compiler can use vector minima; a NaN would be passed over. The
+ * plain sums come on the same way through the samples: enough for a mean where they are finite. */
+RLAR_SIMD
 static void block_range(const learn_job *job, int64_t first, int64_t count, feature_block *b) {
     memcpy(b->min, job->x + first, (size_t)count * sizeof b->min[0]);
     memcpy(b->max, job->x + first, (size_t)count * sizeof b->max[0]);
+    memcpy(b->sum, job->x + first, (size_t)count * sizeof b->sum[0]);
     for (int64_t i = 1; i < job->n; i++) {
         const double *x = job->x + i * job->d + first;
         for (int64_t j = 0; j < count; j++) {
             b->min[j] = x[j] < b->min[j] ? x[j] : b->min[j];
             b->max[j] = x[j] > b->max[j] ? x[j] : b->max[j];
+            b->sum[j] += x[j];
         }
     }
     for (int64_t j = 0; j < count; j++)
         b->power[j] = power_for(fmax(fabs(b->min[j]), fabs(b->max[j])));
 }
 
+/* The mean alone, from the sums, where no sum has overflown. */
+static bool block_means(const learn_job *job, int64_t count, feature_block *b) {
+    for (int64_t j = 0; j < count; j++) {
+        if (!isfinite(b->sum[j]))
+            return false;
+        b->mean[j] = b->sum[j] / (double)job->n;
+        b->power[j] = 1.0;
+    }
+    return true;
+}
+
 /* Two passes: a first mean, then the deviations from it, whose own mean corrects both results. */
+RLAR_SIMD
 static void block_moments(const learn_job *job, int64_t first, int64_t count, feature_block *b) {
     double sum[FEATURES_PER_TASK] = {0}, squares[FEATURES_PER_TASK] = {0};
     const double n = (double)job->n;
@@ -252,7 +288,7 @@ static rlar_status learn_block(void *arg, int64_t index) {
     const bool minmax = job->step && job->step->kind == RLAR_SCALE_MINMAX;
     feature_block b;
     block_range(job, first, count, &b);
-    if (!minmax)
+    if (!minmax && (job->step || !block_means(job, count, &b)))
         block_moments(job, first, count, &b);
     for (int64_t j = 0; j < count; j++) {
         if (job->fill)

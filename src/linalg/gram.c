@@ -26,8 +26,10 @@ static int64_t min64(int64_t a, int64_t b) {
 
 /* ---- Triangles ---- */
 
+/* Panels of one width, a multiple of what the kernels work on: no narrow rest. */
 static int64_t panel_width(const rlar_triangle *t) {
-    return t->a == t->b ? SQUARE : PANEL;
+    const int64_t most = t->a == t->b ? SQUARE : PANEL, count = blocks_of(t->side, most);
+    return count > 1 ? blocks_of(blocks_of(t->side, count), 16) * 16 : most;
 }
 
 /* Where row or column i of op(A) begins. */

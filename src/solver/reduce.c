@@ -65,6 +65,7 @@ double rlar__reduce_flops(int64_t d, int64_t n) {
 
 /* ---- Centring ---- */
 
+RLAR_SIMD
 void rlar__mean(const double *x, int64_t d, int64_t n, double *mean) {
     memset(mean, 0, (size_t)d * sizeof *mean);
     for (int64_t i = 1; i < n; i++) /* from the first sample: exact for a constant feature */
