@@ -50,8 +50,8 @@ typedef struct rlar_partials {
     double *stack;
 } rlar_partials;
 
-void rlar__partials_carve(rlar_workspace *ws, const rlar_ctx *ctx, int64_t n, int64_t rows,
-                          int64_t cols, rlar_partials *out);
+void rlar__partials_carve(rlar_workspace *ws, int64_t n, int64_t rows, int64_t cols,
+                          rlar_partials *out);
 
 /* One sum on its way: for each block of RLAR_SUM_BLOCK samples take a leaf, fill it (it holds
  * anything), merge; then end. Of the first `triangle` columns only the lower triangle is added. */

@@ -17,9 +17,8 @@ int rlar__tree_merges(int64_t k) {
     return merges;
 }
 
-void rlar__partials_carve(rlar_workspace *ws, const rlar_ctx *ctx, int64_t n, int64_t rows,
-                          int64_t cols, rlar_partials *out) {
-    (void)ctx;
+void rlar__partials_carve(rlar_workspace *ws, int64_t n, int64_t rows, int64_t cols,
+                          rlar_partials *out) {
     size_t column = 0, buffer = 0;
     if (!rlar__size_mul((size_t)rows, sizeof *out->stack, &column) ||
         !rlar__size_mul((size_t)cols, column, &buffer))

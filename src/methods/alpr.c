@@ -76,7 +76,7 @@ static void state_init(state *st, const rlar_train *train, const rlar_params *pa
                   .iters = rlar__param_int(params, "iters")};
 }
 
-static void state_carve(rlar_workspace *ws, const rlar_ctx *ctx, void *arg) {
+static void state_carve(rlar_workspace *ws, void *arg) {
     state *st = arg;
     const int64_t n = st->n, d = st->d, c = st->c;
     st->t = rlar__carve(ws, n * c, sizeof *st->t);
@@ -87,7 +87,7 @@ static void state_carve(rlar_workspace *ws, const rlar_ctx *ctx, void *arg) {
     rlar__graph_carve(ws, &st->groups, n, &st->graph);
     st->s = rlar__carve(ws, n * st->graph.stride, sizeof *st->s);
     rlar__laplacian_carve(ws, &st->graph, &st->l);
-    rlar__wsolve_carve(ws, ctx, n, d, c, rlar__wsolve_prefers_dual(n, d), &st->wsolver);
+    rlar__wsolve_carve(ws, n, d, c, rlar__wsolve_prefers_dual(n, d), &st->wsolver);
 }
 
 /* How many others the class of sample j has: its edges, with k = n. */

@@ -88,7 +88,7 @@ static void state_init(state *st, const rlar_train *train, const rlar_params *pa
     st->still = !st->dual && st->loss == LOSS_SQUARED;
 }
 
-static void state_carve(rlar_workspace *ws, const rlar_ctx *ctx, void *arg) {
+static void state_carve(rlar_workspace *ws, void *arg) {
     state *st = arg;
     const int64_t n = st->n, d = st->d, c = st->c, q = st->q;
     st->share = rlar__carve(ws, c, sizeof *st->share);
@@ -104,10 +104,10 @@ static void state_carve(rlar_workspace *ws, const rlar_ctx *ctx, void *arg) {
     st->value = rlar__carve(ws, n, sizeof *st->value);
     st->kept.n = st->still ? n : 0;
     st->kept.d = d;
-    rlar__kept_gram_carve(ws, ctx, &st->kept);
+    rlar__kept_gram_carve(ws, &st->kept);
     st->sums = rlar__carve(ws, st->still ? d * c : 0, sizeof *st->sums);
     if (!st->still)
-        rlar__wsolve_carve(ws, ctx, n, d, q, st->dual, &st->wsolver);
+        rlar__wsolve_carve(ws, n, d, q, st->dual, &st->wsolver);
 }
 
 /* T = Th^T Y. */

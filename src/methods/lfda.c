@@ -120,10 +120,11 @@ static rlar_status fit(rlar_ctx *ctx, const rlar_train *train, const rlar_params
 
 static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_params *params,
                             rlar_forecast *out) {
+    (void)ctx;
     const rlar_groups groups = rlar__train_groups(sizes);
     const int64_t r = sizes->d < sizes->n - 1 ? sizes->d : sizes->n - 1;
     const double scatter =
-        (double)rlar__local_scatter_bytes(ctx, &groups, rlar__param_int(params, "k"), r);
+        (double)rlar__local_scatter_bytes(&groups, rlar__param_int(params, "k"), r);
     /* The second scatter stands beside what margin.h counts; the Cholesky factor is in place. */
     rlar__margin_forecast(sizes, scatter + 8.0 * (double)r * (double)r,
                           rlar__local_scatter_flops(&groups, r) + 3.0 * pow((double)r, 3.0), out);

@@ -75,7 +75,7 @@ static void state_init(state *st, const rlar_train *train, const rlar_params *pa
         st->k = 0;
 }
 
-static void state_carve(rlar_workspace *ws, const rlar_ctx *ctx, void *arg) {
+static void state_carve(rlar_workspace *ws, void *arg) {
     state *st = arg;
     const int64_t n = st->train->n;
     size_t column = 0;
@@ -85,7 +85,7 @@ static void state_carve(rlar_workspace *ws, const rlar_ctx *ctx, void *arg) {
     st->degree = rlar__carve(ws, n, sizeof *st->degree);
     st->p = rlar__carve(ws, n, column);
     st->sums = rlar__carve(ws, st->train->c + 1, column);
-    rlar__partials_carve(ws, ctx, n, st->r, st->r, &st->partials);
+    rlar__partials_carve(ws, n, st->r, st->r, &st->partials);
     st->a = rlar__carve(ws, st->r, column);
     st->b = rlar__carve(ws, st->r, column);
     st->b_kept = rlar__carve(ws, st->r, column);

@@ -41,7 +41,7 @@ static int64_t rank_bound(const rlar_train *train) {
     return train->d < train->n ? train->d : train->n;
 }
 
-static void state_carve(rlar_workspace *ws, const rlar_ctx *ctx, void *arg) {
+static void state_carve(rlar_workspace *ws, void *arg) {
     state *st = arg;
     const int64_t n = st->train->n, c = st->train->c, r = rank_bound(st->train);
     st->t = rlar__carve(ws, n * c, sizeof *st->t);
@@ -50,7 +50,7 @@ static void state_carve(rlar_workspace *ws, const rlar_ctx *ctx, void *arg) {
     st->step = rlar__carve(ws, r * c, sizeof *st->step);
     st->share = rlar__carve(ws, c, sizeof *st->share);
     st->value = rlar__carve(ws, n, sizeof *st->value);
-    rlar__partials_carve(ws, ctx, n, r, c, &st->partials);
+    rlar__partials_carve(ws, n, r, c, &st->partials);
 }
 
 static void set_share(state *st) {

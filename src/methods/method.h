@@ -93,7 +93,7 @@ rlar_status rlar__ridge_prepare(rlar_ctx *ctx, const rlar_train *train, const rl
 void rlar__ridge_release(void *shared);
 
 /* The pieces of a fit's workspace, listed once: walked to measure, and again to carve. */
-typedef void (*rlar_carve_fn)(rlar_workspace *ws, const rlar_ctx *ctx, void *state);
+typedef void (*rlar_carve_fn)(rlar_workspace *ws, void *state);
 typedef rlar_status (*rlar_run_fn)(rlar_ctx *ctx, void *state, rlar_info *info);
 /* The life of a workspace: measure, take, carve, run, free. */
 rlar_status rlar__run_in_workspace(rlar_ctx *ctx, rlar_carve_fn carve, rlar_run_fn run, void *state,

@@ -181,7 +181,7 @@ static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_p
                         (double)rlar__graph_stride(&groups, k) * 44 * n;
     const double parts = (double)rlar__partition_bytes(ctx, &groups, geodesic);
     const double schur = 8.0 * r * r + (double)rlar__tangent_bytes(ctx, &groups, small);
-    const double scatter = (double)rlar__local_scatter_bytes(ctx, &groups, k, small);
+    const double scatter = (double)rlar__local_scatter_bytes(&groups, k, small);
     const double eigen = 16.0 * r * r + fmax(scatter, 8.0 * r * (columns + 40.0));
     out->bytes = (int64_t)fmax((double)rlar__reduce_lean_bytes(sizes->d, sizes->n),
                                kept + fmax(parts, fmax(schur, eigen)));

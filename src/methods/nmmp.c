@@ -57,7 +57,7 @@ static void state_init(state *st, const rlar_train *train, const rlar_params *pa
         st->k = rlar__graph_rule(&st->groups);
 }
 
-static void state_carve(rlar_workspace *ws, const rlar_ctx *ctx, void *arg) {
+static void state_carve(rlar_workspace *ws, void *arg) {
     state *st = arg;
     const int64_t n = st->train->n;
     size_t column = 0;
@@ -67,7 +67,7 @@ static void state_carve(rlar_workspace *ws, const rlar_ctx *ctx, void *arg) {
         ws->overflow = true;
     rlar__neighbours_carve(ws, &widest, st->k, &st->neighbours);
     st->lz = rlar__carve(ws, n, column);
-    rlar__partials_carve(ws, ctx, n, st->ratio.r, st->ratio.r, &st->partials);
+    rlar__partials_carve(ws, n, st->ratio.r, st->ratio.r, &st->partials);
     rlar__trace_ratio_carve(ws, &st->ratio);
 }
 

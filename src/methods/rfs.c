@@ -63,7 +63,7 @@ static void state_init(state *st, const rlar_train *train, const rlar_params *pa
                   .iters = rlar__param_int(params, "iters")};
 }
 
-static void state_carve(rlar_workspace *ws, const rlar_ctx *ctx, void *arg) {
+static void state_carve(rlar_workspace *ws, void *arg) {
     state *st = arg;
     const int64_t n = st->n, d = st->d, c = st->c;
     st->x = rlar__carve(ws, n * d, sizeof *st->x);
@@ -74,7 +74,7 @@ static void state_carve(rlar_workspace *ws, const rlar_ctx *ctx, void *arg) {
     st->y = rlar__carve(ws, n * c, sizeof *st->y);
     st->dhat = rlar__carve(ws, n, sizeof *st->dhat);
     st->dtil = rlar__carve(ws, d, sizeof *st->dtil);
-    rlar__wsolve_carve(ws, ctx, n, d, c, rlar__wsolve_prefers_dual(n, d), &st->wsolver);
+    rlar__wsolve_carve(ws, n, d, c, rlar__wsolve_prefers_dual(n, d), &st->wsolver);
 }
 
 /* Xt, one-hot targets, P = 1. */

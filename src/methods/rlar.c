@@ -91,7 +91,7 @@ static void state_init(state *st, const rlar_train *train, const rlar_params *pa
 }
 
 /* All buffers of the fit, in one place: measured first, carved second. */
-static void state_carve(rlar_workspace *ws, const rlar_ctx *ctx, void *arg) {
+static void state_carve(rlar_workspace *ws, void *arg) {
     state *st = arg;
     size_t targets = 0, edges = 0;
     if (!rlar__size_mul((size_t)st->c, sizeof(double), &targets))
@@ -106,7 +106,7 @@ static void state_carve(rlar_workspace *ws, const rlar_ctx *ctx, void *arg) {
     if (!rlar__size_mul((size_t)st->graph.v.stride, sizeof(double), &edges))
         ws->overflow = true;
     st->s = rlar__carve(ws, st->n, edges);
-    rlar__wsolve_carve(ws, ctx, st->n, st->d, st->c, rlar__wsolve_prefers_dual(st->n, st->d),
+    rlar__wsolve_carve(ws, st->n, st->d, st->c, rlar__wsolve_prefers_dual(st->n, st->d),
                        &st->wsolver);
 }
 

@@ -26,11 +26,10 @@ typedef struct state {
     double *value; /* n: terms of a sum over samples */
 } state;
 
-static void state_carve(rlar_workspace *ws, const rlar_ctx *ctx, void *arg) {
+static void state_carve(rlar_workspace *ws, void *arg) {
     state *st = arg;
     const int64_t n = st->train->n, d = st->train->d, c = st->train->c;
-    rlar__ridge_carve(ws, ctx, n, d, c, rlar__wsolve_prefers_dual(n, d), st->train->shared,
-                      &st->ridge);
+    rlar__ridge_carve(ws, n, d, c, rlar__wsolve_prefers_dual(n, d), st->train->shared, &st->ridge);
     st->t = rlar__carve(ws, n * c, sizeof *st->t);
     st->y = rlar__carve(ws, n * c, sizeof *st->y);
     st->value = rlar__carve(ws, n, sizeof *st->value);

@@ -75,8 +75,8 @@ typedef struct state {
     double rho;
 } state;
 
-static void state_carve(rlar_workspace *ws, const rlar_ctx *ctx, void *arg) {
-    rlar__rslda_carve(ws, ctx, &((state *)arg)->s);
+static void state_carve(rlar_workspace *ws, void *arg) {
+    rlar__rslda_carve(ws, &((state *)arg)->s);
 }
 
 static rlar_status iterate(rlar_ctx *ctx, void *arg, rlar_info *info) {
@@ -142,8 +142,8 @@ static rlar_status prepare(rlar_ctx *ctx, const rlar_train *train, const rlar_pa
     (void)fits;
     rlar_reduced *reduced = NULL;
     RLAR_TRY(rlar__calloc(ctx, 1, sizeof *reduced, "the reduction", &reduced));
-    const rlar_status status = rlar__reduce_leading(ctx, train->x, train->d, train->n,
-                                                    outputs(train, params), reduced);
+    const rlar_status status =
+        rlar__reduce_leading(ctx, train->x, train->d, train->n, outputs(train, params), reduced);
     if (status < 0)
         rlar__free(reduced);
     else

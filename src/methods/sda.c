@@ -80,7 +80,7 @@ static state state_new(const rlar_train *train, const rlar_params *params) {
                           .lambda = rlar__param(params, "tau")}}; /* times lambda_max, later */
 }
 
-static void state_carve(rlar_workspace *ws, const rlar_ctx *ctx, void *arg) {
+static void state_carve(rlar_workspace *ws, void *arg) {
     state *st = arg;
     size_t feature = 0, class = 0;
     if (!rlar__size_mul((size_t)st->d, sizeof(double), &feature) ||
@@ -99,7 +99,7 @@ static void state_carve(rlar_workspace *ws, const rlar_ctx *ctx, void *arg) {
     st->g = rlar__carve(ws, 1, feature);
     st->before = rlar__carve(ws, 1, feature);
     st->w = rlar__carve(ws, st->q, feature);
-    rlar__enet_carve(ws, ctx, &st->en);
+    rlar__enet_carve(ws, &st->en);
 }
 
 /* ---- Set-up ---- */

@@ -103,9 +103,9 @@ void rlar__ridge_release(void *shared) {
 rlar_status rlar__run_in_workspace(rlar_ctx *ctx, rlar_carve_fn carve, rlar_run_fn run, void *state,
                                    rlar_info *info) {
     rlar_workspace ws = {0};
-    carve(&ws, ctx, state);
+    carve(&ws, state);
     RLAR_TRY(rlar__workspace_take(ctx, &ws, "the workspace of the fit"));
-    carve(&ws, ctx, state);
+    carve(&ws, state);
     const rlar_status status = run(ctx, state, info);
     rlar__workspace_free(&ws);
     return status;
@@ -114,7 +114,7 @@ rlar_status rlar__run_in_workspace(rlar_ctx *ctx, rlar_carve_fn carve, rlar_run_
 rlar_status rlar__forecast_workspace(rlar_ctx *ctx, rlar_carve_fn carve, void *state,
                                      rlar_forecast *out) {
     rlar_workspace ws = {0};
-    carve(&ws, ctx, state);
+    carve(&ws, state);
     if (ws.overflow)
         return rlar__fail(ctx, RLAR_E_TOO_LARGE,
                           "the workspace of the fit does not fit the address space; use less data");

@@ -32,7 +32,7 @@ static const double BREACH = 1e-12; /* of the optimality conditions, relative to
 static const double STILL = 1e-14;  /* a breach that a sweep does not mend: a hundredth of that */
 static const double DUST = 1e-15;
 
-void rlar__enet_carve(rlar_workspace *ws, const rlar_ctx *ctx, rlar_enet *en) {
+void rlar__enet_carve(rlar_workspace *ws, rlar_enet *en) {
     const int64_t side = en->covariance ? en->d : en->n, samples = en->covariance ? 0 : en->n;
     size_t row = 0, column = 0;
     if (!rlar__size_mul((size_t)side, sizeof(double), &row) ||
@@ -52,7 +52,7 @@ void rlar__enet_carve(rlar_workspace *ws, const rlar_ctx *ctx, rlar_enet *en) {
     en->inverse = rlar__carve(ws, en->d, row);
     en->system = rlar__carve(ws, side, row);
     en->pivots = rlar__carve(ws, side, sizeof(double));
-    rlar__partials_carve(ws, ctx, en->covariance ? en->n : en->d, side, side, &en->partials);
+    rlar__partials_carve(ws, en->covariance ? en->n : en->d, side, side, &en->partials);
 }
 
 /* out += A v for up to four columns of A at once: out is read and written once for all of them. */

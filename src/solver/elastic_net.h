@@ -39,7 +39,7 @@ typedef struct rlar_enet_result {
 } rlar_enet_result;
 
 /* Uses n, d and covariance. */
-void rlar__enet_carve(rlar_workspace *ws, const rlar_ctx *ctx, rlar_enet *en);
+void rlar__enet_carve(rlar_workspace *ws, rlar_enet *en);
 /* Once everything above the buffers but lambda is set: G_jj, and the factor for rlar__enet_ridge.
  */
 rlar_status rlar__enet_prepare(rlar_ctx *ctx, rlar_enet *en);

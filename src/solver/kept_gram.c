@@ -6,7 +6,7 @@
 
 #include "solver/reduce.h"
 
-void rlar__kept_gram_carve(rlar_workspace *ws, const rlar_ctx *ctx, rlar_kept_gram *kept) {
+void rlar__kept_gram_carve(rlar_workspace *ws, rlar_kept_gram *kept) {
     const int64_t d = kept->n > 0 ? kept->d : 0;
     size_t column = 0;
     if (!rlar__size_mul((size_t)d, sizeof(double), &column))
@@ -16,7 +16,7 @@ void rlar__kept_gram_carve(rlar_workspace *ws, const rlar_ctx *ctx, rlar_kept_gr
     kept->gram = rlar__carve(ws, d, column);
     kept->m = rlar__carve(ws, d, column);
     kept->diag = rlar__carve(ws, d, sizeof(double));
-    rlar__partials_carve(ws, ctx, kept->n, d, d, &kept->partials);
+    rlar__partials_carve(ws, kept->n, d, d, &kept->partials);
 }
 
 rlar_status rlar__kept_gram_start(rlar_ctx *ctx, rlar_kept_gram *kept, const double *x) {

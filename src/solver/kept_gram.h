@@ -17,7 +17,7 @@ typedef struct rlar_kept_gram {
 } rlar_kept_gram;
 
 /* n and d must be set; nothing is carved where n = 0. */
-void rlar__kept_gram_carve(rlar_workspace *ws, const rlar_ctx *ctx, rlar_kept_gram *kept);
+void rlar__kept_gram_carve(rlar_workspace *ws, rlar_kept_gram *kept);
 /* mean, xc and gram from the samples x (d x n). */
 rlar_status rlar__kept_gram_start(rlar_ctx *ctx, rlar_kept_gram *kept, const double *x);
 /* W (d x p) in place of B. *ridged as in rlar__chol_factor. */

@@ -26,7 +26,7 @@ typedef struct scatter {
     rlar_partials partials;
 } scatter;
 
-static void scatter_carve(rlar_workspace *ws, const rlar_ctx *ctx, scatter *s) {
+static void scatter_carve(rlar_workspace *ws, scatter *s) {
     size_t column = 0;
     if (!rlar__size_mul((size_t)s->r, sizeof(double), &column))
         ws->overflow = true;
@@ -34,7 +34,7 @@ static void scatter_carve(rlar_workspace *ws, const rlar_ctx *ctx, scatter *s) {
     s->m = rlar__carve(ws, s->groups->n, column);
     s->p = rlar__carve(ws, s->groups->n, column);
     s->sum = rlar__carve(ws, s->groups->c + 1, column);
-    rlar__partials_carve(ws, ctx, s->groups->n, s->r, s->r, &s->partials);
+    rlar__partials_carve(ws, s->groups->n, s->r, s->r, &s->partials);
 }
 
 /* Distance to the k-th mate; 0 without mates. */
@@ -116,9 +116,9 @@ rlar_status rlar__local_scatter(rlar_ctx *ctx, const rlar_groups *groups, int64_
     scatter s = {.groups = groups, .k = k, .r = r, .z = z};
     const int64_t tasks = (groups->n + SAMPLES_PER_TASK - 1) / SAMPLES_PER_TASK;
     rlar_workspace ws = {0};
-    scatter_carve(&ws, ctx, &s);
+    scatter_carve(&ws, &s);
     RLAR_TRY(rlar__workspace_take(ctx, &ws, "the local scatters"));
-    scatter_carve(&ws, ctx, &s);
+    scatter_carve(&ws, &s);
     rlar_status status = rlar__graph_nearest(ctx, groups, k, r, z, &s.graph);
     if (status >= 0)
         status = rlar__parallel(ctx, tasks, difference_task, &s);
@@ -131,11 +131,10 @@ rlar_status rlar__local_scatter(rlar_ctx *ctx, const rlar_groups *groups, int64_
     return status;
 }
 
-int64_t rlar__local_scatter_bytes(const rlar_ctx *ctx, const rlar_groups *groups, int64_t k,
-                                  int64_t r) {
+int64_t rlar__local_scatter_bytes(const rlar_groups *groups, int64_t k, int64_t r) {
     scatter s = {.groups = groups, .k = k, .r = r};
     rlar_workspace ws = {0};
-    scatter_carve(&ws, ctx, &s);
+    scatter_carve(&ws, &s);
     return (int64_t)ws.used;
 }
 

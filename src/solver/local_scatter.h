@@ -16,8 +16,7 @@
 rlar_status rlar__local_scatter(rlar_ctx *ctx, const rlar_groups *groups, int64_t k, int64_t r,
                                 const double *z, double *sw, double *sb);
 /* Bytes it takes beside its results, and operations. */
-int64_t rlar__local_scatter_bytes(const rlar_ctx *ctx, const rlar_groups *groups, int64_t k,
-                                  int64_t r);
+int64_t rlar__local_scatter_bytes(const rlar_groups *groups, int64_t k, int64_t r);
 double rlar__local_scatter_flops(const rlar_groups *groups, int64_t r);
 
 #endif

@@ -152,9 +152,9 @@ static rlar_status make_gram(rlar_ctx *ctx, const rlar_reduced *out, double *gra
     }
     rlar_workspace ws = {0};
     rlar_partials partials;
-    rlar__partials_carve(&ws, ctx, n, f, f, &partials);
+    rlar__partials_carve(&ws, n, f, f, &partials);
     RLAR_TRY(rlar__workspace_take(ctx, &ws, "partial sums"));
-    rlar__partials_carve(&ws, ctx, n, f, f, &partials);
+    rlar__partials_carve(&ws, n, f, f, &partials);
     const rlar_status status = rlar__gram_outer(ctx, &partials, f, n, out->xc, out->xc, gram);
     rlar__workspace_free(&ws);
     return status;

@@ -13,8 +13,8 @@
 
 #include "solver/reduce.h"
 
-void rlar__ridge_carve(rlar_workspace *ws, const rlar_ctx *ctx, int64_t n, int64_t d, int64_t p,
-                       bool dual, const rlar_ridge_base *base, rlar_ridge *out) {
+void rlar__ridge_carve(rlar_workspace *ws, int64_t n, int64_t d, int64_t p, bool dual,
+                       const rlar_ridge_base *base, rlar_ridge *out) {
     const int64_t side = dual ? n : d;
     size_t row = 0, column = 0, targets = 0;
     if (!rlar__size_mul((size_t)side, sizeof(double), &row) ||
@@ -33,7 +33,7 @@ void rlar__ridge_carve(rlar_workspace *ws, const rlar_ctx *ctx, int64_t n, int64
     out->tau = rlar__carve(ws, p, sizeof(double));
     out->tc = rlar__carve(ws, n, targets);
     out->solution = rlar__carve(ws, side, targets);
-    rlar__partials_carve(ws, ctx, dual ? 0 : n, d, d > p ? d : p, &out->partials);
+    rlar__partials_carve(ws, dual ? 0 : n, d, d > p ? d : p, &out->partials);
 }
 
 double rlar__ridge_factor_flops(int64_t n, int64_t d, bool dual) {
@@ -72,9 +72,9 @@ rlar_status rlar__ridge_base_new(rlar_ctx *ctx, int64_t n, int64_t d, bool dual,
     RLAR_TRY(rlar__alloc(ctx, 1, column, "the mean", &out->mean));
     RLAR_TRY(rlar__alloc(ctx, n, column, "the centred samples", &out->xc));
     RLAR_TRY(rlar__alloc(ctx, side, (size_t)side * sizeof(double), "the Gram matrix", &out->gram));
-    rlar__partials_carve(&ws, ctx, dual ? 0 : n, d, d, &partials);
+    rlar__partials_carve(&ws, dual ? 0 : n, d, d, &partials);
     RLAR_TRY(rlar__workspace_take(ctx, &ws, "partial sums"));
-    rlar__partials_carve(&ws, ctx, dual ? 0 : n, d, d, &partials);
+    rlar__partials_carve(&ws, dual ? 0 : n, d, d, &partials);
     rlar__centre(x, d, n, out->mean, out->xc);
     const rlar_status status = make_gram(ctx, n, d, dual, &partials, out->xc, out->gram);
     rlar__workspace_free(&ws);

@@ -33,8 +33,8 @@ rlar_status rlar__ridge_base_new(rlar_ctx *ctx, int64_t n, int64_t d, bool dual,
 void rlar__ridge_base_free(rlar_ridge_base *base);
 
 /* base NULL: the system has one of its own. */
-void rlar__ridge_carve(rlar_workspace *ws, const rlar_ctx *ctx, int64_t n, int64_t d, int64_t p,
-                       bool dual, const rlar_ridge_base *base, rlar_ridge *out);
+void rlar__ridge_carve(rlar_workspace *ws, int64_t n, int64_t d, int64_t p, bool dual,
+                       const rlar_ridge_base *base, rlar_ridge *out);
 /* Centre the samples x (d x n), unless that is in the base, and factor; lambda > 0. *ridged counts
  * retries, as in rlar__chol_factor. */
 rlar_status rlar__ridge_factor(rlar_ctx *ctx, rlar_ridge *ridge, const double *x, double lambda,

@@ -26,7 +26,7 @@ static size_t column(rlar_workspace *ws, int64_t rows) {
     return bytes;
 }
 
-void rlar__rslda_carve(rlar_workspace *ws, const rlar_ctx *ctx, rlar_rslda *s) {
+void rlar__rslda_carve(rlar_workspace *ws, rlar_rslda *s) {
     const int64_t side = s->dual ? s->n : s->d, square = s->dual ? 0 : s->d;
     const size_t sample = column(ws, s->d), output = column(ws, s->r);
     s->p = rlar__carve(ws, s->r, sample);
@@ -48,7 +48,7 @@ void rlar__rslda_carve(rlar_workspace *ws, const rlar_ctx *ctx, rlar_rslda *s) {
     s->u = rlar__carve(ws, s->r, sample);
     s->values = rlar__carve(ws, s->r, sizeof(double));
     s->vt = rlar__carve(ws, s->r, output);
-    rlar__partials_carve(ws, ctx, s->n, s->d, s->dual || s->r > s->d ? s->r : s->d, &s->partials);
+    rlar__partials_carve(ws, s->n, s->d, s->dual || s->r > s->d ? s->r : s->d, &s->partials);
 }
 
 double rlar__rslda_flops(int64_t n, int64_t d, int64_t r, bool dual) {

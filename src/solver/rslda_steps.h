@@ -39,7 +39,7 @@ typedef struct rlar_rslda {
     rlar_partials partials;
 } rlar_rslda;
 
-void rlar__rslda_carve(rlar_workspace *ws, const rlar_ctx *ctx, rlar_rslda *s);
+void rlar__rslda_carve(rlar_workspace *ws, rlar_rslda *s);
 /* P from the principal directions of the centred samples, E = Y = 0, the first weights. beta must
  * be set. RLAR_E_DATA when all samples are equal. */
 rlar_status rlar__rslda_start(rlar_ctx *ctx, rlar_rslda *s);

@@ -132,9 +132,9 @@ void rlar__between_white(const rlar_reduced *reduced, int64_t rank, double ridge
 rlar_status rlar__scatter(rlar_ctx *ctx, int64_t r, int64_t k, const double *f, double *s) {
     rlar_workspace ws = {0};
     rlar_partials partials;
-    rlar__partials_carve(&ws, ctx, k, r, r, &partials);
+    rlar__partials_carve(&ws, k, r, r, &partials);
     RLAR_TRY(rlar__workspace_take(ctx, &ws, "partial sums"));
-    rlar__partials_carve(&ws, ctx, k, r, r, &partials);
+    rlar__partials_carve(&ws, k, r, r, &partials);
     const rlar_status status = rlar__gram_outer(ctx, &partials, r, k, f, f, s);
     rlar__workspace_free(&ws);
     return status;

@@ -309,7 +309,7 @@ rlar_status rlar__tangent_tt(rlar_ctx *ctx, const rlar_tangent_form *form, doubl
     for (int pass = 0; pass < 2; pass++) {
         h = rlar__carve(&ws, r * n, sizeof *h);
         lh = rlar__carve(&ws, r * n, sizeof *lh);
-        rlar__partials_carve(&ws, ctx, n, r, r, &partials);
+        rlar__partials_carve(&ws, n, r, r, &partials);
         if (pass == 0)
             RLAR_TRY(rlar__workspace_take(ctx, &ws, "the scatter of neighbours"));
     }

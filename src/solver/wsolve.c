@@ -34,8 +34,8 @@ double rlar__wsolve_flops(int64_t n, int64_t d, int64_t c, bool dual) {
     return small * small * (large + small / 3.0 + 2.0 * p) + 2.0 * small * large * p;
 }
 
-void rlar__wsolve_carve(rlar_workspace *ws, const rlar_ctx *ctx, int64_t n, int64_t d, int64_t c,
-                        bool dual, rlar_wsolver *out) {
+void rlar__wsolve_carve(rlar_workspace *ws, int64_t n, int64_t d, int64_t c, bool dual,
+                        rlar_wsolver *out) {
     const int64_t side = dual ? n : d;
     size_t row = 0, column = 0, targets = 0;
     if (!rlar__size_mul((size_t)side, sizeof(double), &row) ||
@@ -53,8 +53,8 @@ void rlar__wsolve_carve(rlar_workspace *ws, const rlar_ctx *ctx, int64_t n, int6
     out->root = rlar__carve(ws, dual ? d : 0, sizeof(double));
     out->mu = rlar__carve(ws, d, sizeof(double));
     out->tau = rlar__carve(ws, c, sizeof(double));
-    rlar__partials_carve(ws, ctx, n, d, dual ? 1 : d, &out->partials);
-    rlar__partials_carve(ws, ctx, n, d > c ? d : c, c, &out->moments);
+    rlar__partials_carve(ws, n, d, dual ? 1 : d, &out->partials);
+    rlar__partials_carve(ws, n, d > c ? d : c, c, &out->moments);
 }
 
 typedef struct wjob {

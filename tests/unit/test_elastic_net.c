@@ -83,9 +83,9 @@ static void problem_open(problem *q, const shape *s, bool covariance, int thread
         q->en.gram = q->gram;
     else
         q->en.x = q->x;
-    rlar__enet_carve(&q->ws, q->ctx, &q->en);
+    rlar__enet_carve(&q->ws, &q->en);
     assert_int_equal(rlar__workspace_take(q->ctx, &q->ws, "test"), RLAR_OK);
-    rlar__enet_carve(&q->ws, q->ctx, &q->en);
+    rlar__enet_carve(&q->ws, &q->en);
     assert_int_equal(rlar__enet_prepare(q->ctx, &q->en), RLAR_OK);
     find_spectrum(q);
 }

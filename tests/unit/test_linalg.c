@@ -43,9 +43,9 @@ static rlar_partials take_partials(rlar_ctx *ctx, int64_t n, int64_t rows, int64
                                    rlar_workspace *ws) {
     rlar_partials partials;
     *ws = (rlar_workspace){0};
-    rlar__partials_carve(ws, ctx, n, rows, cols, &partials);
+    rlar__partials_carve(ws, n, rows, cols, &partials);
     assert_int_equal(rlar__workspace_take(ctx, ws, "partials"), RLAR_OK);
-    rlar__partials_carve(ws, ctx, n, rows, cols, &partials);
+    rlar__partials_carve(ws, n, rows, cols, &partials);
     return partials;
 }
 

@@ -234,7 +234,7 @@ static void test_bytes(void **state) {
     problem q;
     problem_open(&q, &shapes[4], 2, 9);
     const int64_t held = rlar_ctx_memory(q.f.ctx);
-    const int64_t told = rlar__local_scatter_bytes(q.f.ctx, &q.f.groups, 7, q.r);
+    const int64_t told = rlar__local_scatter_bytes(&q.f.groups, 7, q.r);
     compute(&q, 7);
     const int64_t taken = rlar_ctx_memory_peak(q.f.ctx) - held;
     assert_true(told <= taken + 64 && taken <= told + told / 4 + 4096);

@@ -31,7 +31,7 @@ typedef struct problem {
 
 static void carve(problem *p) {
     rlar__neighbours_carve(&p->ws, &p->f.groups, p->k, &p->near);
-    rlar__partials_carve(&p->ws, p->f.ctx, N, DIMS, DIMS, &p->partials);
+    rlar__partials_carve(&p->ws, N, DIMS, DIMS, &p->partials);
 }
 
 static double distance2(const problem *p, int64_t i, int64_t j) {

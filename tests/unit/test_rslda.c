@@ -69,9 +69,9 @@ static void problem_open(problem *q, const shape *s, bool dual, int threads) {
                         .beta = 0.1,
                         .dual = dual};
     q->s.q = zeros(q->s.d * q->s.r);
-    rlar__rslda_carve(&q->ws, q->f.ctx, &q->s);
+    rlar__rslda_carve(&q->ws, &q->s);
     assert_int_equal(rlar__workspace_take(q->f.ctx, &q->ws, "test"), RLAR_OK);
-    rlar__rslda_carve(&q->ws, q->f.ctx, &q->s);
+    rlar__rslda_carve(&q->ws, &q->s);
     assert_int_equal(rlar__rslda_start(q->f.ctx, &q->s), RLAR_OK);
 }
 

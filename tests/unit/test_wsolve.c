@@ -11,9 +11,11 @@
 #include "samples.h"
 #include "solver/wsolve.h"
 
+enum { MOST_CLASSES = 220 };
+
 typedef struct shape {
     int64_t d, c;
-    int64_t sizes[6];
+    int64_t sizes[MOST_CLASSES];
     int64_t k;
     double alpha, beta;
     double decades; /* weights run over 10^-decades .. 10^decades */
@@ -81,9 +83,9 @@ static double *solve(const problem *q, bool dual, int *ridged) {
     const rlar_wproblem *p = &q->p;
     rlar_workspace ws = {0};
     rlar_wsolver solver;
-    rlar__wsolve_carve(&ws, q->f.ctx, p->n, p->d, p->c, dual, &solver);
+    rlar__wsolve_carve(&ws, p->n, p->d, p->c, dual, &solver);
     assert_int_equal(rlar__workspace_take(q->f.ctx, &ws, "test"), RLAR_OK);
-    rlar__wsolve_carve(&ws, q->f.ctx, p->n, p->d, p->c, dual, &solver);
+    rlar__wsolve_carve(&ws, p->n, p->d, p->c, dual, &solver);
     double *w = zeros((p->d + 1) * p->c);
     *ridged = 0;
     assert_int_equal(rlar__wsolve(q->f.ctx, p, &solver, w, w + p->d * p->c, ridged), RLAR_OK);
@@ -350,24 +352,53 @@ static void test_row_sums(void **unused) {
     }
 }
 
+/* More samples than a portion and than a block of the sum, in classes that both cut across. */
+static shape many_classes(void) {
+    shape s = {.d = 60, .c = MOST_CLASSES, .k = 3, .alpha = 0.1, .beta = 0.1, .decades = 1.0};
+    for (int64_t i = 0; i < s.c; i++)
+        s.sizes[i] = i % 5 == 3 ? 8 : i % 5 == 0 ? 9 : 10; /* at most d/6: the form by roots */
+    return s;
+}
+
+static void test_portions_and_blocks(void **unused) {
+    (void)unused;
+    const shape s = many_classes();
+    for (int graph = 0; graph <= 1; graph++) {
+        problem q;
+        int ridged = 0;
+        problem_open(&q, &s, 2, 11);
+        assert_true(q.p.n > RLAR_SUM_BLOCK);
+        q.p.beta = graph ? q.p.beta : 0.0;
+        double *w = solve(&q, false, &ridged);
+        check_gradient(&q, w, 1e-12);
+        free(w);
+        problem_close(&q);
+    }
+}
+
+static void check_same_bits(const shape *s, bool dual) {
+    double *first = NULL;
+    for (int threads = 1; threads <= 3; threads++) {
+        problem q;
+        int ridged = 0;
+        problem_open(&q, s, threads, 9);
+        double *w = solve(&q, dual, &ridged);
+        if (first)
+            assert_memory_equal(w, first, (size_t)((s->d + 1) * s->c) * sizeof *w);
+        free(first);
+        first = w;
+        problem_close(&q);
+    }
+    free(first);
+}
+
 static void test_same_bits_on_any_threads(void **unused) {
     (void)unused;
     static const shape large = {140, 4, {70, 40, 90, 60}, 7, 0.1, 0.1, 2.0};
-    for (int dual = 0; dual <= 1; dual++) {
-        double *first = NULL;
-        for (int threads = 1; threads <= 3; threads++) {
-            problem q;
-            int ridged = 0;
-            problem_open(&q, &large, threads, 9);
-            double *w = solve(&q, dual == 1, &ridged);
-            if (first)
-                assert_memory_equal(w, first, (size_t)(141 * 4) * sizeof *w);
-            free(first);
-            first = w;
-            problem_close(&q);
-        }
-        free(first);
-    }
+    const shape many = many_classes();
+    check_same_bits(&large, false);
+    check_same_bits(&large, true);
+    check_same_bits(&many, false);
 }
 
 static void test_choice_of_form(void **unused) {
@@ -386,6 +417,7 @@ int main(void) {
         cmocka_unit_test(test_strong_edges),
         cmocka_unit_test(test_gradient),
         cmocka_unit_test(test_row_sums),
+        cmocka_unit_test(test_portions_and_blocks),
         cmocka_unit_test(test_same_bits_on_any_threads),
         cmocka_unit_test(test_choice_of_form),
     };
