@@ -44,31 +44,90 @@ static bool lower_finite(int64_t n, const double *a) {
     return true;
 }
 
-rlar_status rlar__eig_top(rlar_ctx *ctx, int64_t n, double *a, int64_t q, double *values,
-                          double *vectors) {
-    rlar_syevr e = {.n = n, .first = n - q + 1, .a = a, .vectors = vectors};
-    if (!lower_finite(n, a))
-        return rlar__fail(ctx, RLAR_E_NUMERIC, "a scatter matrix is not finite; scale the data");
-    rlar__syevr(&e);
-    rlar_status status = rlar__alloc(ctx, n, sizeof *e.values, "the eigenvalues", &e.values);
+/* One run of LAPACK: e->values (n, ascending from number `first`) and e->vectors. *failed: it gave
+ * up, or found another number of eigenvalues than it was asked for. */
+static rlar_status decompose(rlar_ctx *ctx, rlar_syevr *e, bool *failed) {
+    rlar__syevr(e);
+    rlar_status status =
+        rlar__alloc(ctx, 2 * e->n, sizeof *e->isuppz, "the eigenvalues", &e->isuppz);
     if (status >= 0)
-        status = rlar__alloc(ctx, 2 * n, sizeof *e.isuppz, "the eigenvalues", &e.isuppz);
+        status = rlar__alloc(ctx, e->liwork, sizeof *e->iwork, "the eigenvalues", &e->iwork);
     if (status >= 0)
-        status = rlar__alloc(ctx, e.liwork, sizeof *e.iwork, "the eigenvalues", &e.iwork);
-    if (status >= 0)
-        status = rlar__alloc(ctx, e.lwork, sizeof *e.work, "the eigenvalues", &e.work);
-    if (status >= 0 && rlar__syevr(&e) != 0)
+        status = rlar__alloc(ctx, e->lwork, sizeof *e->work, "the eigenvalues", &e->work);
+    *failed = status >= 0 && rlar__syevr(e) != 0;
+    rlar__free(e->isuppz);
+    rlar__free(e->iwork);
+    rlar__free(e->work);
+    return status;
+}
+
+/* LAPACK leaves the strict upper triangle alone: the matrix is kept there, and its diagonal in
+ * diag. */
+static void keep(int64_t n, double *a, double *diag) {
+    for (int64_t j = 0; j < n; j++) {
+        diag[j] = a[j * n + j];
+        for (int64_t i = j + 1; i < n; i++)
+            a[i * n + j] = a[j * n + i];
+    }
+}
+
+static void take_back(int64_t n, double *a, const double *diag) {
+    for (int64_t j = 0; j < n; j++) {
+        a[j * n + j] = diag[j];
+        for (int64_t i = j + 1; i < n; i++)
+            a[j * n + i] = a[i * n + j];
+    }
+}
+
+/* All eigenvectors, of which the last q are wanted. */
+static rlar_status decompose_all(rlar_ctx *ctx, int64_t n, double *a, int64_t q, double *values,
+                                 double *vectors) {
+    rlar_syevr e = {.n = n, .first = 1, .a = a, .values = values};
+    bool failed = false;
+    RLAR_TRY(rlar__alloc(ctx, n, (size_t)n * sizeof *e.vectors, "the eigenvectors", &e.vectors));
+    rlar_status status = decompose(ctx, &e, &failed);
+    if (status >= 0 && failed)
         status = lapack_failed(ctx, "eigenvalue decomposition", n, n);
     if (status >= 0) {
-        descending(n, q, e.values, vectors);
+        memmove(values, values + (n - q), (size_t)q * sizeof *values);
+        memcpy(vectors, e.vectors + (n - q) * n, (size_t)(q * n) * sizeof *vectors);
+    }
+    rlar__free(e.vectors);
+    return status;
+}
+
+/* A few of many eigenvectors are found by another way inside LAPACK, which can fail where the range
+ * cuts through a block of equal eigenvalues; all of them are found always. */
+static rlar_status decompose_some(rlar_ctx *ctx, int64_t n, double *a, int64_t q, double *values,
+                                  double *vectors) {
+    rlar_syevr e = {.n = n, .first = n - q + 1, .a = a, .values = values, .vectors = vectors};
+    bool failed = false;
+    double *diag = NULL;
+    RLAR_TRY(rlar__alloc(ctx, n, sizeof *diag, "the eigenvalues", &diag));
+    keep(n, a, diag);
+    rlar_status status = decompose(ctx, &e, &failed);
+    if (status >= 0 && failed) {
+        take_back(n, a, diag);
+        status = decompose_all(ctx, n, a, q, values, vectors);
+    }
+    rlar__free(diag);
+    return status;
+}
+
+rlar_status rlar__eig_top(rlar_ctx *ctx, int64_t n, double *a, int64_t q, double *values,
+                          double *vectors) {
+    double *found = NULL;
+    if (!lower_finite(n, a))
+        return rlar__fail(ctx, RLAR_E_NUMERIC, "a scatter matrix is not finite; scale the data");
+    RLAR_TRY(rlar__alloc(ctx, n, sizeof *found, "the eigenvalues", &found));
+    const rlar_status status = decompose_some(ctx, n, a, q, found, vectors);
+    if (status >= 0) {
+        descending(n, q, found, vectors);
         rlar__fix_signs(n, q, vectors);
         for (int64_t i = 0; values && i < q; i++)
-            values[i] = e.values[i];
+            values[i] = found[i];
     }
-    rlar__free(e.values);
-    rlar__free(e.isuppz);
-    rlar__free(e.iwork);
-    rlar__free(e.work);
+    rlar__free(found);
     return status;
 }
 

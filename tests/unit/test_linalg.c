@@ -353,6 +353,36 @@ static void test_unit_blocks(void **state) {
         assert_close(w[e], want[e], 1e-15);
 }
 
+/* The q largest of n eigenvalues of which all from the (q - 1)-th on are equal, so that the range
+ * cuts through their block, with rounding of various sizes: LAPACK's way to a few eigenvectors
+ * gives up on some of these. */
+static void test_eig_cuts_a_tied_block(void **state) {
+    (void)state;
+    enum { N = 34, Q = 7 };
+    rlar_ctx *ctx = new_ctx(1);
+    for (uint64_t seed = 0; seed < 300; seed++) {
+        double *u = random_matrix(N * N, 500 + seed), a[N * N] = {0}, kept[N * N];
+        double values[N], vectors[N * Q];
+        assert_int_equal(rlar__orthonormalise(N, N, 1e-8, u), N);
+        for (int k = 0; k < N; k++)
+            for (int j = 0; j < N; j++)
+                for (int i = j; i < N; i++)
+                    a[j * N + i] +=
+                        (k < Q - 1 ? 1.0 + 0.1 * k : 0.125) * u[k * N + i] * u[k * N + j];
+        memcpy(kept, a, sizeof a);
+        assert_int_equal(rlar__eig_top(ctx, N, a, Q, values, vectors), RLAR_OK);
+        for (int k = 0; k < Q; k++)
+            for (int i = 0; i < N; i++) {
+                double sum = -values[k] * vectors[k * N + i];
+                for (int j = 0; j < N; j++)
+                    sum += kept[(i < j ? i : j) * N + (i < j ? j : i)] * vectors[k * N + j];
+                assert_close(sum, 0.0, 1e-13);
+            }
+        free(u);
+    }
+    rlar_ctx_free(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_outer_products),
@@ -367,6 +397,7 @@ int main(void) {
         cmocka_unit_test(test_limited_distance),
         cmocka_unit_test(test_blas_is_described),
         cmocka_unit_test(test_unit_blocks),
+        cmocka_unit_test(test_eig_cuts_a_tied_block),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
