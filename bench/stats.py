@@ -80,10 +80,13 @@ def invalid(ours, peer, threads):
 
 
 def noise(load_before, busy_cores):
-    """Sentences about what else ran on the machine; empty when it was quiet."""
-    warnings = []
-    if load_before > HIGH_LOAD:
-        warnings.append("the load was %.2f before the start" % load_before)
-    if busy_cores is not None and busy_cores > BUSY_CORES:
-        warnings.append("others used %.2f cores on average during the run" % busy_cores)
-    return warnings
+    """Sentences about what else ran on the machine; empty when it was quiet.
+
+    What others used is counted by the kernel. Only where it does not tell does the load before the
+    start decide, which remembers the building of the benchmark itself.
+    """
+    if busy_cores is None:
+        high = load_before > HIGH_LOAD
+        return ["the load was %.2f before the start" % load_before] if high else []
+    busy = busy_cores > BUSY_CORES
+    return ["others used %.2f cores on average during the run" % busy_cores] if busy else []
