@@ -102,15 +102,12 @@ static rlar_status check_columns(rlar_ctx *ctx, const rlar_model *m, const rlar_
     return RLAR_OK;
 }
 
-/* What is missing gets the training mean; what is infinite is refused. The sum of squares is finite
- * for nearly all samples, and then there is neither. */
+/* What is missing gets the training mean; what is infinite is refused. */
 static rlar_status fill_missing(rlar_ctx *ctx, const rlar_scaling *scaling, const rlar_data *data,
                                 int64_t row, double *x) {
-    if (isfinite(rlar__dot(data->view.d, x, x)))
+    if (rlar__finite(data->view.d, x))
         return RLAR_OK;
-    for (int64_t j = 0; j < data->view.d; j++)
-        if (isnan(x[j]))
-            x[j] = scaling->fill[j];
+    rlar__scaling_fill(scaling, x);
     return rlar__check_row(ctx, data, row, x);
 }
 

@@ -169,7 +169,7 @@ static rlar_status load(rlar_ctx *ctx, rlar_training *t) {
     memset(t->x + n * d, 0, (size_t)(rlar__padded(n) - n) * sample);
     for (int64_t i = 0; i < n; i++) {
         rlar_data_row(data, t->order[i], t->x + i * d);
-        if (!isfinite(rlar__dot(d, t->x + i * d, t->x + i * d))) /* else every number is */
+        if (!rlar__finite(d, t->x + i * d))
             RLAR_TRY(rlar__check_row(ctx, data, t->order[i], t->x + i * d));
         if (i % 1024 == 0)
             RLAR_TRY(rlar__poll(ctx));

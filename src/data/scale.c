@@ -154,10 +154,10 @@ typedef struct apply_job {
     int64_t n;
 } apply_job;
 
-static void fill_missing(double *x, int64_t d, const double *fill) {
-    for (int64_t j = 0; j < d; j++)
+void rlar__scaling_fill(const rlar_scaling *scaling, double *x) {
+    for (int64_t j = 0; j < scaling->d; j++)
         if (isnan(x[j]))
-            x[j] = fill[j];
+            x[j] = scaling->fill[j];
 }
 
 /* Missing values are filled before the first step, in the units of the raw data. While learning, x
@@ -169,8 +169,8 @@ static rlar_status apply_block(void *arg, int64_t index) {
     const int64_t end = begin + SAMPLES_PER_TASK < job->n ? begin + SAMPLES_PER_TASK : job->n;
     for (int64_t i = begin; i < end; i++) {
         double *x = job->x + i * d;
-        if (!isfinite(rlar__dot(d, x, x))) /* else nothing is missing */
-            fill_missing(x, d, job->scaling->fill);
+        if (!rlar__finite(d, x)) /* else nothing is missing */
+            rlar__scaling_fill(job->scaling, x);
         for (int s = job->first; s < job->last; s++)
             sample_step(&job->scaling->step[s], x, d);
     }

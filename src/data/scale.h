@@ -36,6 +36,8 @@ rlar_status rlar__scaling_learn(rlar_ctx *ctx, rlar_scaling *scaling, double *x,
                                 int64_t d);
 /* Scale n samples in place with what was learned; NaN becomes fill. */
 rlar_status rlar__scaling_apply(rlar_ctx *ctx, const rlar_scaling *scaling, double *x, int64_t n);
+/* The missing numbers of one sample, in the units of the data. */
+void rlar__scaling_fill(const rlar_scaling *scaling, double *x);
 rlar_status rlar__scaling_copy(rlar_ctx *ctx, const rlar_scaling *from, rlar_scaling *to);
 void rlar__scaling_free(rlar_scaling *scaling);
 

@@ -42,6 +42,11 @@ typedef struct rlar_triangle {
 } rlar_triangle;
 rlar_status rlar__triangle(rlar_ctx *ctx, const rlar_triangle *triangle);
 
+/* Keep the lower triangle of a (n x n) in its strict upper one and in diag (n), for another try;
+ * and bring it back, with ridge added to the diagonal (chol.c). */
+rlar_status rlar__lower_keep(rlar_ctx *ctx, int64_t n, double *a, double *diag);
+void rlar__lower_restore(int64_t n, double *a, const double *diag, double ridge);
+
 /* The eigenvalues from number `first` (1 = smallest) up, ascending, and their vectors; 0 = done.
  * NULL work: only the sizes wanted go to *lwork, *liwork. */
 typedef struct rlar_syevr {

@@ -87,13 +87,12 @@ static rlar_status copy_task(void *arg, int64_t task) {
     return RLAR_OK;
 }
 
-/* Keep the matrix in the strict upper triangle and diag, for a retry. */
-static rlar_status copy_up(rlar_ctx *ctx, int64_t n, double *a, double *diag) {
+rlar_status rlar__lower_keep(rlar_ctx *ctx, int64_t n, double *a, double *diag) {
     copy c = {.n = n, .a = a, .diag = diag};
     return rlar__parallel(ctx, (n + STRIP - 1) / STRIP, copy_task, &c);
 }
 
-static void copy_down(int64_t n, double *a, const double *diag, double ridge) {
+void rlar__lower_restore(int64_t n, double *a, const double *diag, double ridge) {
     for (int64_t j = 0; j < n; j++) {
         a[j * n + j] = diag[j] + ridge;
         for (int64_t i = j + 1; i < n; i++)
@@ -102,7 +101,7 @@ static void copy_down(int64_t n, double *a, const double *diag, double ridge) {
 }
 
 rlar_status rlar__chol_factor(rlar_ctx *ctx, int64_t n, double *a, double *diag, int *ridged) {
-    RLAR_TRY(copy_up(ctx, n, a, diag));
+    RLAR_TRY(rlar__lower_keep(ctx, n, a, diag));
     double trace = 0.0;
     for (int64_t i = 0; i < n; i++)
         trace += diag[i];
@@ -114,7 +113,7 @@ rlar_status rlar__chol_factor(rlar_ctx *ctx, int64_t n, double *a, double *diag,
             return RLAR_OK;
         if (!(ridge > 0.0 && ridge < 1e300))
             break;
-        copy_down(n, a, diag, ridge);
+        rlar__lower_restore(n, a, diag, ridge);
         ++*ridged;
     }
     return rlar__fail(

@@ -30,16 +30,9 @@ static void descending(int64_t n, int64_t q, double *values, double *vectors) {
 }
 
 /* NaN or infinity would send LAPACK into an endless loop. */
-static bool all_finite(int64_t count, const double *a) {
-    double sum = 0.0;
-    for (int64_t i = 0; i < count; i++)
-        sum += a[i] * 0.0;
-    return sum == 0.0;
-}
-
 static bool lower_finite(int64_t n, const double *a) {
     for (int64_t j = 0; j < n; j++)
-        if (!all_finite(n - j, a + j * n + j))
+        if (!rlar__finite(n - j, a + j * n + j))
             return false;
     return true;
 }
@@ -59,24 +52,6 @@ static rlar_status decompose(rlar_ctx *ctx, rlar_syevr *e, bool *failed) {
     rlar__free(e->iwork);
     rlar__free(e->work);
     return status;
-}
-
-/* LAPACK leaves the strict upper triangle alone: the matrix is kept there, and its diagonal in
- * diag. */
-static void keep(int64_t n, double *a, double *diag) {
-    for (int64_t j = 0; j < n; j++) {
-        diag[j] = a[j * n + j];
-        for (int64_t i = j + 1; i < n; i++)
-            a[i * n + j] = a[j * n + i];
-    }
-}
-
-static void take_back(int64_t n, double *a, const double *diag) {
-    for (int64_t j = 0; j < n; j++) {
-        a[j * n + j] = diag[j];
-        for (int64_t i = j + 1; i < n; i++)
-            a[j * n + i] = a[i * n + j];
-    }
 }
 
 /* All eigenvectors, of which the last q are wanted. */
@@ -104,10 +79,11 @@ static rlar_status decompose_some(rlar_ctx *ctx, int64_t n, double *a, int64_t q
     bool failed = false;
     double *diag = NULL;
     RLAR_TRY(rlar__alloc(ctx, n, sizeof *diag, "the eigenvalues", &diag));
-    keep(n, a, diag);
-    rlar_status status = decompose(ctx, &e, &failed);
+    rlar_status status = rlar__lower_keep(ctx, n, a, diag); /* LAPACK leaves that triangle alone */
+    if (status >= 0)
+        status = decompose(ctx, &e, &failed);
     if (status >= 0 && failed) {
-        take_back(n, a, diag);
+        rlar__lower_restore(n, a, diag, 0.0);
         status = decompose_all(ctx, n, a, q, values, vectors);
     }
     rlar__free(diag);
@@ -169,7 +145,7 @@ rlar_status rlar__svd_thin(rlar_ctx *ctx, int64_t m, int64_t n, double *a, doubl
                            double *vt) {
     const int64_t k = m < n ? m : n;
     rlar_gesdd g = {.m = m, .n = n, .a = a, .u = u, .s = s, .vt = vt};
-    if (!all_finite(m * n, a))
+    if (!rlar__finite(m * n, a))
         return rlar__fail(ctx, RLAR_E_NUMERIC, "a matrix is not finite; scale the data");
     rlar_status status = rlar__alloc(ctx, 8 * k, sizeof *g.iwork, "the singular values", &g.iwork);
     if (status >= 0) {

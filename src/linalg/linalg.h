@@ -6,7 +6,7 @@
  *
  * Same bits for any number of threads: work is split over tiles of the output, every tile is made
  * by one single-threaded BLAS call per block, and a sum over samples is cut into blocks of
- * RLAR_SUM_BLOCK whose partial sums are added in a fixed binary tree (see gram.c). */
+ * RLAR_SUM_BLOCK whose partial sums are added in a fixed binary tree (see tree.c). */
 #ifndef RLAR_LINALG_H
 #define RLAR_LINALG_H
 
@@ -15,7 +15,6 @@
 #include "core/core.h"
 
 enum {
-    RLAR_TILE = 128, /* side of an output tile: large enough for DGEMM, small enough to share out */
     RLAR_SUM_BLOCK = 2048, /* samples per block of a split sum; never depends on threads or ranks */
     RLAR_COLUMNS = 64      /* samples, or right-hand sides, per task; see rlar__project */
 };
@@ -183,6 +182,8 @@ static inline double rlar__expansion_slack(int64_t n, double square) {
      * more than three times as much. The second term covers products that underflow. */
     return 8.0 * (double)(n + 8) * (DBL_EPSILON * square + DBL_MIN);
 }
+/* Is none of the numbers NaN or infinite? */
+bool rlar__finite(int64_t n, const double *x);
 /* Norm of a row of a matrix with leading dimension ld: of every ld-th number. */
 double rlar__row_norm(int64_t p, const double *row, int64_t ld);
 /* Sum in a fixed binary tree over blocks of RLAR_SUM_BLOCK. */

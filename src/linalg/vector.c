@@ -71,6 +71,19 @@ double rlar__distance2_up_to(int64_t n, const double *x, const double *y, double
     return add_lanes(s) + short_distance2(n - i, x + i, y + i);
 }
 
+/* Zero times a number is zero, times NaN or infinity it is NaN. */
+RLAR_SIMD
+bool rlar__finite(int64_t n, const double *x) {
+    double s[LANES] = {0};
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (int k = 0; k < LANES; k++)
+            s[k] += x[i + k] * 0.0;
+    for (int k = 0; i < n; i++, k++)
+        s[k] += x[i] * 0.0;
+    return add_lanes(s) == 0.0;
+}
+
 /* For values whose squares leave the range of double: divide by the largest first. */
 static double scaled_norm(int64_t n, const double *x) {
     double largest = 0.0, sum = 0.0;

@@ -17,7 +17,7 @@ static const double ROW_EPS = 2.2e-16; /* under the root of a row norm */
 static const double PUSH =
     1e300; /* E that is not zero puts beta T beyond lambda2, rounded or not */
 
-enum { SAMPLES_PER_TASK = 32 };
+enum { SAMPLES_PER_TASK = 32, FEATURES_PER_TASK = 128 };
 
 static size_t column(rlar_workspace *ws, int64_t rows) {
     size_t bytes = 0;
@@ -271,8 +271,8 @@ static void update_errors(int64_t count, double beta, double lambda2, const doub
 /* Some features of all samples, so that a row sum has one order. */
 static rlar_status error_task(void *arg, int64_t task) {
     rlar_rslda *s = arg;
-    const int64_t start = task * RLAR_TILE;
-    const int64_t end = start + RLAR_TILE < s->d ? start + RLAR_TILE : s->d;
+    const int64_t start = task * FEATURES_PER_TASK;
+    const int64_t end = start + FEATURES_PER_TASK < s->d ? start + FEATURES_PER_TASK : s->d;
     for (int64_t i = 0; i < s->n; i++) {
         const int64_t at = i * s->d + start;
         update_errors(end - start, s->beta, s->lambda2, s->x + at, s->e + at, s->y + at,
@@ -285,7 +285,8 @@ rlar_status rlar__rslda_update_e_y(rlar_ctx *ctx, rlar_rslda *s) {
     RLAR_TRY(rlar__multiply(ctx, s->d, s->n, s->r, s->p, s->z, s->e));
     memset(s->row, 0, (size_t)s->d * sizeof *s->row);
     memset(s->size, 0, (size_t)s->d * sizeof *s->size);
-    RLAR_TRY(rlar__parallel(ctx, (s->d + RLAR_TILE - 1) / RLAR_TILE, error_task, s));
+    RLAR_TRY(
+        rlar__parallel(ctx, (s->d + FEATURES_PER_TASK - 1) / FEATURES_PER_TASK, error_task, s));
     s->residual = 0.0;
     for (int64_t j = 0; j < s->d; j++)
         s->residual = fmax(s->residual, s->row[j]);
