@@ -131,6 +131,10 @@ int cli_need_labels(cli *c, const cli_data *data) {
                          data->file,
                          strcmp(data->format, "mat") == 0 ? "--mat-vars X,y"
                                                           : "--label COLUMN or --labels FILE");
+    if (rlar_data_samples(data->data) == 1)
+        return cli_error(c, CODE_DATA,
+                         "%s: there is one sample only; samples of two classes are needed",
+                         data->file);
     if (rlar_data_classes(data->data) == 1)
         return cli_error(
             c, CODE_DATA,
