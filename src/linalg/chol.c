@@ -10,6 +10,7 @@ enum {
     RETRIES = 12,
     ROWS = 256,   /* of a product per task */
     SOLVED = 128, /* unknowns of a block of the solve */
+    SIDES = 256,  /* right-hand sides per task of half a solve */
     STRIP = 32    /* columns per task of the copy */
 };
 
@@ -170,6 +171,31 @@ rlar_status rlar__chol_solve(rlar_ctx *ctx, int64_t n, int64_t p, const double *
         RLAR_TRY(rlar__parallel(ctx, (s.k + ROWS - 1) / ROWS, backward_task, &s));
     }
     return RLAR_OK;
+}
+
+typedef struct half {
+    int64_t n, p;
+    const double *l;
+    double *b;
+    rlar_op op;
+} half;
+
+static rlar_status half_task(void *arg, int64_t index) {
+    const half *h = arg;
+    const int64_t j = index * SIDES;
+    rlar__trsm_left(h->op, h->n, h->p - j < SIDES ? h->p - j : SIDES, h->l, h->n, h->b + j * h->n,
+                    h->n);
+    return RLAR_OK;
+}
+
+rlar_status rlar__chol_forward(rlar_ctx *ctx, int64_t n, int64_t p, const double *l, double *b) {
+    half h = {.n = n, .p = p, .l = l, .b = b, .op = RLAR_PLAIN};
+    return rlar__parallel(ctx, (p + SIDES - 1) / SIDES, half_task, &h);
+}
+
+rlar_status rlar__chol_backward(rlar_ctx *ctx, int64_t n, int64_t p, const double *l, double *b) {
+    half h = {.n = n, .p = p, .l = l, .b = b, .op = RLAR_TRANSPOSED};
+    return rlar__parallel(ctx, (p + SIDES - 1) / SIDES, half_task, &h);
 }
 
 bool rlar__chol_small(int64_t n, double *a, int64_t lda) {

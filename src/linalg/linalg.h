@@ -116,6 +116,9 @@ int64_t rlar__embed_width(int64_t p, int64_t d);
 rlar_status rlar__chol_factor(rlar_ctx *ctx, int64_t n, double *a, double *diag, int *ridged);
 /* B (n x p) <- (L L^T)^-1 B. */
 rlar_status rlar__chol_solve(rlar_ctx *ctx, int64_t n, int64_t p, const double *l, double *b);
+/* Half of it, for many columns: B <- L^-1 B, B <- L^-T B. */
+rlar_status rlar__chol_forward(rlar_ctx *ctx, int64_t n, int64_t p, const double *l, double *b);
+rlar_status rlar__chol_backward(rlar_ctx *ctx, int64_t n, int64_t p, const double *l, double *b);
 /* Inside a task, single-threaded: factor (false: not positive definite), solve, and the inverse
  * (lower triangle) from the factor. */
 bool rlar__chol_small(int64_t n, double *a, int64_t lda);

@@ -2,52 +2,52 @@
  *
  *   minimise over W, b   ||W^T X + b 1^T - Y||_F^2,   W of least norm
  *
- * where Y (c x n) has one 1 per sample. With the thin SVD of the centred samples, Xc = V diag(s)
- * U^T (solver/reduce.h, which leaves the numerical null space out):
+ * where Y (c x n) has one 1 per sample. With the centred samples and targets:
  *
- *   W = V diag(1/s) U^T Yc^T,   b = class shares - W^T mean
+ *   W = (Xc^T)^+ Yc^T,   b = class shares - W^T mean
  *
- * Where the reduction came from a Gram matrix, s and U have lost digits: the same step is taken
- * again for the residual Y - W^T X - b 1^T, which gets them back. W stays in the span of V.
- * About 4 n d^2 or 4 n^2 d for the reduction and 6 n d c for each step. */
+ * By Cholesky of the smaller Gram matrix where that is far from singular (condition.h), else by the
+ * thin SVD, which leaves the numerical null space out. What comes from a Gram matrix has lost
+ * digits: the same step is taken again for the residual Y - W^T X - b 1^T, which gets them back
+ * (about 2^-52 times the condition, at most 1e9, of W is wrong after the first step and the square
+ * of it after the second: less than rounding of the samples does to W). W stays in the span of Xc.
+ * n d^2 + d^3/3 or n^2 d + n^3/3, with the SVD about 4 n d^2 or 4 n^2 d, and 4 n d c for each step.
+ */
 #include "methods/method.h"
 
 #include <string.h>
 
 #include "linalg/linalg.h"
-#include "solver/reduce.h"
+#include "solver/least.h"
 #include "solver/targets.h"
 
 static const rlar_param_def params_table[] = {
     {NULL, RLAR_PARAM_REAL, 0, 0, 0, NULL, NULL, NULL, NULL},
 };
 
-/* An error of at most 1e-6 (the reduction trusts eigenvalues down to 1e-10) is squared. */
+/* An error of at most 1e-6 (the reduction by eigenvalues trusts them down to 1e-10) is squared. */
 enum { STEPS = 2 };
 
 typedef struct state {
     const rlar_train *train;
     rlar_map *map; /* the outcome */
     rlar_reduced reduced;
-    double *t, *e;    /* c x n: targets, outputs and then residuals */
-    double *q, *step; /* r x c: coefficients of W in V */
-    double *share;    /* c: class sizes / n */
-    double *value;    /* n: terms of a sum over samples */
+    double *t, *e; /* c x n: targets, outputs and then residuals */
+    double *step;  /* r x c: scratch of a step */
+    double *more;  /* d x c: what it adds to W */
+    double *share; /* c: class sizes / n */
+    double *value; /* n: terms of a sum over samples */
     rlar_partials partials;
 } state;
 
-/* r is at most min(n, d): before the reduction, when measuring, the bound stands for it. */
-static int64_t rank_bound(const rlar_train *train) {
-    return train->d < train->n ? train->d : train->n;
-}
-
 static void state_carve(rlar_workspace *ws, void *arg) {
     state *st = arg;
-    const int64_t n = st->train->n, c = st->train->c, r = rank_bound(st->train);
+    const int64_t n = st->train->n, d = st->train->d, c = st->train->c;
+    const int64_t r = rlar__least_rows(d, n);
     st->t = rlar__carve(ws, n * c, sizeof *st->t);
     st->e = rlar__carve(ws, n * c, sizeof *st->e);
-    st->q = rlar__carve(ws, r * c, sizeof *st->q);
     st->step = rlar__carve(ws, r * c, sizeof *st->step);
+    st->more = rlar__carve(ws, d * c, sizeof *st->more);
     st->share = rlar__carve(ws, c, sizeof *st->share);
     st->value = rlar__carve(ws, n, sizeof *st->value);
     rlar__partials_carve(ws, n, r, c, &st->partials);
@@ -68,16 +68,13 @@ static rlar_status residuals(rlar_ctx *ctx, state *st, const rlar_map *map) {
     return RLAR_OK;
 }
 
-/* Q += diag(1/s^2) Z E^T, which is diag(1/s) U^T E^T;  W = V Q;  b = share - W^T mean. */
+/* W += (Xc^T)^+ E^T;  b = share - W^T mean. */
 static rlar_status improve(rlar_ctx *ctx, state *st, rlar_map *map) {
-    const rlar_reduced *red = &st->reduced;
-    const int64_t r = red->r, c = map->p;
-    RLAR_TRY(rlar__moments(ctx, &st->partials, r, c, red->n, red->z, st->e, st->step));
-    for (int64_t k = 0; k < c; k++)
-        for (int64_t j = 0; j < r; j++)
-            st->q[k * r + j] += st->step[k * r + j] / red->s[j] / red->s[j];
-    RLAR_TRY(rlar__multiply(ctx, red->d, c, r, red->v, st->q, map->w));
-    rlar__reduce_offset(red, c, map->w, map->b);
+    const int64_t c = map->p;
+    RLAR_TRY(rlar__least_step(ctx, &st->reduced, &st->partials, c, st->e, st->step, st->more));
+    for (int64_t i = 0; i < map->d * c; i++)
+        map->w[i] += st->more[i];
+    rlar__reduce_offset(&st->reduced, c, map->w, map->b);
     for (int64_t k = 0; k < c; k++)
         map->b[k] += st->share[k];
     return RLAR_OK;
@@ -91,7 +88,6 @@ static rlar_status solve(rlar_ctx *ctx, void *arg, rlar_info *info) {
     set_share(st);
     memset(map->w, 0, (size_t)(map->d * c) * sizeof *map->w);
     memcpy(map->b, st->share, (size_t)c * sizeof *map->b);
-    memset(st->q, 0, (size_t)(st->reduced.r * c) * sizeof *st->q);
     for (int k = 0; k < STEPS; k++) {
         RLAR_TRY(residuals(ctx, st, map));
         RLAR_TRY(improve(ctx, st, map));
@@ -110,7 +106,7 @@ static rlar_status fit(rlar_ctx *ctx, const rlar_train *train, const rlar_params
     RLAR_TRY(rlar__map_new(ctx, train->d, train->c, out));
     info->dual = train->n < train->d;
     info->converged = 1;
-    RLAR_TRY(rlar__reduce(ctx, train->x, train->d, train->n, &st.reduced));
+    RLAR_TRY(rlar__normal_factored(ctx, train->x, train->d, train->n, &st.reduced));
     const rlar_status status = rlar__run_in_workspace(ctx, state_carve, solve, &st, info);
     rlar__reduce_free(&st.reduced);
     return status;
@@ -124,11 +120,11 @@ static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_p
     state st = {.train = sizes};
     RLAR_TRY(rlar__forecast_workspace(ctx, state_carve, &st, out));
     /* The reduction at its peak, or what it leaves beside the workspace. */
-    const int64_t peak = rlar__reduce_bytes(sizes->d, sizes->n);
-    out->bytes += (int64_t)(8.0 * (n + d + 1.0) * (small + 1.0));
+    const int64_t peak = rlar__reduce_lean_bytes(sizes->d, sizes->n);
+    out->bytes += rlar__reduce_held(sizes->d, sizes->n, sizes->c);
     out->bytes = out->bytes > peak ? out->bytes : peak;
     out->dual = sizes->n < sizes->d;
-    out->flops = 4.0 * n * d * small + 9.0 * small * small * small + STEPS * 6.0 * n * d * c;
+    out->flops = small * (n * d + small * small / 3.0) + STEPS * 4.0 * n * d * c;
     return RLAR_OK;
 }
 

@@ -12,7 +12,8 @@
  * methods want a few columns V Q only.
  *
  * For n > f + 1 any orthonormal basis will do for most methods, and where S_t has full rank beyond
- * doubt (condition.h) the features themselves are one: n d^2 + d^3/3. */
+ * doubt (condition.h) the features themselves are one: n d^2 + d^3/3. Some can use the Cholesky
+ * factor that told so. */
 #include "solver/reduce.h"
 
 #include "linalg/linalg.h"
@@ -21,6 +22,10 @@
 #include <float.h>
 #include <math.h>
 #include <string.h>
+
+/* What is asked for where the Gram matrix is far from singular: nothing but the singular
+ * directions, the features with S_t, with its factor, or the factor of the smaller Gram matrix. */
+typedef enum form { DIRECTIONS, FEATURES, FACTORED, NORMAL } form;
 
 static const double GRAM_TRUSTED = 1e-10; /* of the largest eigenvalue */
 static const double NOT_ORTHONORMAL = 1e-13;
@@ -35,6 +40,8 @@ void rlar__reduce_free(rlar_reduced *reduced) {
     rlar__free(reduced->z);
     rlar__free(reduced->v);
     rlar__free(reduced->total);
+    rlar__free(reduced->factor);
+    rlar__free(reduced->scale);
     rlar__free(reduced->feature);
     rlar__free(reduced->basis);
     rlar__free(reduced->xc);
@@ -230,28 +237,37 @@ static rlar_status by_svd(rlar_ctx *ctx, int64_t most, rlar_reduced *out) {
     return status;
 }
 
-/* ---- The features themselves ---- */
+/* ---- By Cholesky ---- */
 
-/* *done: S_t (gram) is far from singular, and was taken; the centred samples are Z. */
-static rlar_status by_features(rlar_ctx *ctx, double **gram, rlar_reduced *out, bool *done) {
-    const int64_t f = out->f;
-    double *factor = NULL, *scale = NULL, condition = INFINITY;
-    rlar_status status = rlar__alloc(ctx, f, (size_t)f * sizeof *factor, "the factor", &factor);
-    if (status >= 0)
-        status = rlar__alloc(ctx, f, sizeof *scale, "the factor", &scale);
-    if (status >= 0) {
-        memcpy(factor, *gram, (size_t)(f * f) * sizeof *factor);
-        status = rlar__condition_factor(ctx, f, factor, scale, &condition);
+/* The centred samples become Z or, in the place of V, the basis of the samples; of the matrices
+ * what was asked for is taken over. */
+static void take_cholesky(form wanted, double **gram, double **factor, double **scale,
+                          rlar_reduced *out) {
+    const bool dual = inner(out);
+    out->r = dual ? out->n : out->f;
+    *(dual ? &out->basis : &out->z) = out->xc;
+    out->xc = NULL;
+    if (wanted == FEATURES) {
+        out->total = *gram;
+        *gram = NULL;
+        return;
     }
+    out->factor = *factor;
+    out->scale = *scale;
+    *factor = *scale = NULL;
+}
+
+/* *done: the Gram matrix is far from singular, and was taken. */
+static rlar_status by_cholesky(rlar_ctx *ctx, form wanted, double **gram, rlar_reduced *out,
+                               bool *done) {
+    const int64_t k = inner(out) ? out->n : out->f;
+    double *factor = NULL, *scale = NULL;
+    RLAR_TRY(rlar__condition_trusted(ctx, k, *gram, inner(out), &factor, &scale));
+    *done = factor != NULL;
+    if (*done)
+        take_cholesky(wanted, gram, &factor, &scale, out);
     rlar__free(factor);
     rlar__free(scale);
-    *done = status >= 0 && condition < RLAR_WELL_CONDITIONED;
-    if (!*done)
-        return status;
-    out->r = f;
-    out->total = *gram;
-    out->z = out->xc;
-    *gram = out->xc = NULL;
     return RLAR_OK;
 }
 
@@ -263,15 +279,15 @@ static bool needs_polish(const rlar_reduced *red) {
     return DBL_EPSILON * ratio * ratio > NOT_ORTHONORMAL;
 }
 
-/* The largest `most` directions, or the features (plain). */
-static rlar_status decompose(rlar_ctx *ctx, int64_t most, bool plain, rlar_reduced *out) {
+/* The largest `most` directions, or what is wanted instead. */
+static rlar_status decompose(rlar_ctx *ctx, int64_t most, form wanted, rlar_reduced *out) {
     const int64_t k = inner(out) ? out->n : out->f;
     double *gram = NULL;
     bool done = false;
     RLAR_TRY(rlar__alloc(ctx, k, (size_t)k * sizeof *gram, "the Gram matrix", &gram));
     rlar_status status = make_gram(ctx, out, gram);
-    if (status >= 0 && plain && !inner(out))
-        status = by_features(ctx, &gram, out, &done);
+    if (status >= 0 && wanted != DIRECTIONS && (!inner(out) || wanted == NORMAL))
+        status = by_cholesky(ctx, wanted, &gram, out, &done);
     if (status >= 0 && !done)
         status = by_gram(ctx, most, gram, out, &done);
     rlar__free(gram);
@@ -285,11 +301,11 @@ static rlar_status decompose(rlar_ctx *ctx, int64_t most, bool plain, rlar_reduc
 }
 
 static rlar_status reduce(rlar_ctx *ctx, const double *x, int64_t d, int64_t n, int64_t most,
-                          bool plain, rlar_reduced *out) {
+                          form wanted, rlar_reduced *out) {
     *out = (rlar_reduced){.d = d, .n = n};
     rlar_status status = centre_features(ctx, x, out);
     if (status >= 0)
-        status = decompose(ctx, most, plain, out);
+        status = decompose(ctx, most, wanted, out);
     if (status < 0)
         rlar__reduce_free(out);
     return status;
@@ -297,11 +313,21 @@ static rlar_status reduce(rlar_ctx *ctx, const double *x, int64_t d, int64_t n, 
 
 rlar_status rlar__reduce_lean(rlar_ctx *ctx, const double *x, int64_t d, int64_t n,
                               rlar_reduced *out) {
-    return reduce(ctx, x, d, n, d, false, out);
+    return reduce(ctx, x, d, n, d, DIRECTIONS, out);
 }
 
 rlar_status rlar__span(rlar_ctx *ctx, const double *x, int64_t d, int64_t n, rlar_reduced *out) {
-    return reduce(ctx, x, d, n, d, true, out);
+    return reduce(ctx, x, d, n, d, FEATURES, out);
+}
+
+rlar_status rlar__span_factored(rlar_ctx *ctx, const double *x, int64_t d, int64_t n,
+                                rlar_reduced *out) {
+    return reduce(ctx, x, d, n, d, FACTORED, out);
+}
+
+rlar_status rlar__normal_factored(rlar_ctx *ctx, const double *x, int64_t d, int64_t n,
+                                  rlar_reduced *out) {
+    return reduce(ctx, x, d, n, d, NORMAL, out);
 }
 
 /* V itself. */
@@ -326,7 +352,7 @@ rlar_status rlar__reduce(rlar_ctx *ctx, const double *x, int64_t d, int64_t n, r
 
 rlar_status rlar__reduce_leading(rlar_ctx *ctx, const double *x, int64_t d, int64_t n, int64_t most,
                                  rlar_reduced *out) {
-    RLAR_TRY(reduce(ctx, x, d, n, most, false, out));
+    RLAR_TRY(reduce(ctx, x, d, n, most, DIRECTIONS, out));
     const rlar_status status = make_v(ctx, out);
     rlar__free(out->basis); /* v says it all */
     rlar__free(out->xc);
@@ -415,7 +441,7 @@ rlar_status rlar__orthonormal_polish(rlar_ctx *ctx, int64_t d, int64_t q, double
 rlar_status rlar__reduce_apply(rlar_ctx *ctx, const rlar_reduced *reduced, int64_t q,
                                const double *coefficients, double *w) {
     const int64_t d = reduced->d, f = reduced->f, r = reduced->r;
-    if (reduced->total) {
+    if (reduced->z && !reduced->s) { /* the features are the basis */
         rlar__spread_rows(d, f, reduced->feature, q, coefficients, w);
         return RLAR_OK;
     }

@@ -10,10 +10,12 @@
 typedef struct rlar_reduced {
     int64_t d, n, r;
     double *mean;  /* d */
-    double *s;     /* r singular values, descending, > 0; NULL in a plain span */
+    double *s;     /* r singular values, descending, > 0; NULL in a plain span or with a factor */
     double *z;     /* r x n; column i is V^T (x_i - mean), and z_i / s is row i of U */
     double *v;     /* d x r, orthonormal columns; NULL unless made by rlar__reduce */
     double *total; /* plain span: lower triangle of S_t = Z Z^T, r x r; else NULL */
+    /* Instead of the singular values, where asked for and trusted: see rlar__span_factored. */
+    double *factor, *scale;
     /* How V is held otherwise, for rlar__reduce_apply: on the f features that vary it is `basis`
      * (f x r), or Xc U diag(1/s) with xc (f x n) and u (n x r), or, in a plain span, I. */
     int64_t f, *feature;
@@ -43,6 +45,15 @@ rlar_status rlar__reduce_lean(rlar_ctx *ctx, const double *x, int64_t d, int64_t
  * is far from singular (condition.h) that is the basis of the features: a plain span, Z = Xc, s and
  * v NULL, total set. Otherwise as rlar__reduce_lean. */
 rlar_status rlar__span(rlar_ctx *ctx, const double *x, int64_t d, int64_t n, rlar_reduced *out);
+/* The same with the Cholesky factor in the place of S_t: the lower triangle of `factor` (r x r) is
+ * L with L L^T = diag(scale) S_t diag(scale), total is NULL. */
+rlar_status rlar__span_factored(rlar_ctx *ctx, const double *x, int64_t d, int64_t n,
+                                rlar_reduced *out);
+/* For least squares: the same for n > f + 1. Otherwise the factor (n x n) is that of Xc^T Xc lifted
+ * by a multiple of 1 1^T, which has full rank where the samples are independent and does the same
+ * to what sums to zero over the samples; then z is NULL, and V and r stand for Xc and n. */
+rlar_status rlar__normal_factored(rlar_ctx *ctx, const double *x, int64_t d, int64_t n,
+                                  rlar_reduced *out);
 void rlar__reduce_free(rlar_reduced *reduced);
 
 /* W <- W (3 I - W^T W) / 2 for W (d x q) that is orthonormal up to a small error: squares it. */
