@@ -59,12 +59,14 @@ static void set_share(state *st) {
         st->share[k] = (double)(first[k + 1] - first[k]) / (double)st->train->n;
 }
 
-/* E = Y - W^T X - b 1^T. */
-static rlar_status residuals(rlar_ctx *ctx, state *st, const rlar_map *map) {
+/* E = Y - W^T X - b 1^T; for W = 0, where b is the share, without the product. */
+static rlar_status residuals(rlar_ctx *ctx, state *st, const rlar_map *map, bool zero) {
     const int64_t n = st->train->n, c = st->train->c;
-    RLAR_TRY(rlar__targets_outputs(ctx, c, n, map->d, map->w, map->b, st->train->x, st->e));
-    for (int64_t i = 0; i < n * c; i++)
-        st->e[i] = st->t[i] - st->e[i];
+    if (!zero)
+        RLAR_TRY(rlar__targets_outputs(ctx, c, n, map->d, map->w, map->b, st->train->x, st->e));
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t k = 0; k < c; k++)
+            st->e[i * c + k] = st->t[i * c + k] - (zero ? st->share[k] : st->e[i * c + k]);
     return RLAR_OK;
 }
 
@@ -87,9 +89,8 @@ static rlar_status solve(rlar_ctx *ctx, void *arg, rlar_info *info) {
     rlar__targets_one_hot(c, n, st->train->label, st->t);
     set_share(st);
     memset(map->w, 0, (size_t)(map->d * c) * sizeof *map->w);
-    memcpy(map->b, st->share, (size_t)c * sizeof *map->b);
     for (int k = 0; k < STEPS; k++) {
-        RLAR_TRY(residuals(ctx, st, map));
+        RLAR_TRY(residuals(ctx, st, map, k == 0));
         RLAR_TRY(improve(ctx, st, map));
         RLAR_TRY(rlar__poll(ctx));
     }

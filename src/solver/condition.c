@@ -8,7 +8,6 @@
 #include "solver/condition.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "linalg/linalg.h"
 
@@ -70,36 +69,5 @@ rlar_status rlar__condition_factor(rlar_ctx *ctx, int64_t d, double *s, double *
     RLAR_TRY(rlar__alloc(ctx, 3, (size_t)d * sizeof *work, "the condition", &work));
     const rlar_status status = factor(ctx, d, s, work, condition);
     rlar__free(work);
-    return status;
-}
-
-/* K + sigma 1 1^T / n, where K 1 = 0 and sigma is the mean of the other eigenvalues. */
-static void lift_ones(int64_t n, double *k) {
-    double trace = 0.0;
-    for (int64_t i = 0; i < n; i++)
-        trace += k[i * n + i];
-    const double each = trace / ((double)n * (double)(n - 1));
-    for (int64_t j = 0; j < n; j++)
-        for (int64_t i = j; i < n; i++)
-            k[j * n + i] += each;
-}
-
-rlar_status rlar__condition_trusted(rlar_ctx *ctx, int64_t d, const double *s, bool lifted,
-                                    double **factor, double **scale) {
-    double *l = NULL, *by = NULL, condition = INFINITY;
-    rlar_status status = rlar__alloc(ctx, d, (size_t)d * sizeof *l, "the factor", &l);
-    if (status >= 0)
-        status = rlar__alloc(ctx, d, sizeof *by, "the factor", &by);
-    if (status >= 0) {
-        memcpy(l, s, (size_t)(d * d) * sizeof *l);
-        if (lifted)
-            lift_ones(d, l);
-        status = rlar__condition_factor(ctx, d, l, by, &condition);
-    }
-    const bool trusted = status >= 0 && condition < RLAR_WELL_CONDITIONED;
-    *factor = trusted ? l : NULL;
-    *scale = trusted ? by : NULL;
-    rlar__free(trusted ? NULL : l);
-    rlar__free(trusted ? NULL : by);
     return status;
 }

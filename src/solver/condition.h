@@ -13,9 +13,4 @@
 rlar_status rlar__condition_factor(rlar_ctx *ctx, int64_t d, double *s, double *scale,
                                    double *condition);
 
-/* The same for a copy of S, taken by the caller; both NULL where it is not trusted. lifted: S has
- * S 1 = 0, and a multiple of 1 1^T is added that makes it regular if nothing else is amiss. */
-rlar_status rlar__condition_trusted(rlar_ctx *ctx, int64_t d, const double *s, bool lifted,
-                                    double **factor, double **scale);
-
 #endif

@@ -239,35 +239,48 @@ static rlar_status by_svd(rlar_ctx *ctx, int64_t most, rlar_reduced *out) {
 
 /* ---- By Cholesky ---- */
 
-/* The centred samples become Z or, in the place of V, the basis of the samples; of the matrices
- * what was asked for is taken over. */
-static void take_cholesky(form wanted, double **gram, double **factor, double **scale,
-                          rlar_reduced *out) {
+/* K + sigma 1 1^T / n, where K 1 = 0 by centring and sigma is the mean of the other eigenvalues. */
+static void lift_ones(int64_t n, double *k) {
+    double trace = 0.0;
+    for (int64_t i = 0; i < n; i++)
+        trace += k[i * n + i];
+    const double each = trace / ((double)n * (double)(n - 1));
+    for (int64_t j = 0; j < n; j++)
+        for (int64_t i = j; i < n; i++)
+            k[j * n + i] += each;
+}
+
+/* The centred samples become Z or, in the place of V, the basis of the samples. */
+static void take_samples(rlar_reduced *out) {
     const bool dual = inner(out);
     out->r = dual ? out->n : out->f;
     *(dual ? &out->basis : &out->z) = out->xc;
     out->xc = NULL;
-    if (wanted == FEATURES) {
-        out->total = *gram;
-        *gram = NULL;
-        return;
-    }
-    out->factor = *factor;
-    out->scale = *scale;
-    *factor = *scale = NULL;
 }
 
-/* *done: the Gram matrix is far from singular, and was taken. */
-static rlar_status by_cholesky(rlar_ctx *ctx, form wanted, double **gram, rlar_reduced *out,
+/* *done: the Gram matrix is far from singular, and became S_t of a plain span (keep) or the factor.
+ * Otherwise that is made anew: little beside what comes then, where a copy would cost the usual
+ * case. */
+static rlar_status by_cholesky(rlar_ctx *ctx, bool keep, double **gram, rlar_reduced *out,
                                bool *done) {
     const int64_t k = inner(out) ? out->n : out->f;
-    double *factor = NULL, *scale = NULL;
-    RLAR_TRY(rlar__condition_trusted(ctx, k, *gram, inner(out), &factor, &scale));
-    *done = factor != NULL;
-    if (*done)
-        take_cholesky(wanted, gram, &factor, &scale, out);
-    rlar__free(factor);
-    rlar__free(scale);
+    double *copy = NULL, condition = INFINITY;
+    RLAR_TRY(rlar__alloc(ctx, k, sizeof *out->scale, "the factor", &out->scale));
+    if (keep) {
+        RLAR_TRY(rlar__alloc(ctx, k, (size_t)k * sizeof *copy, "the factor", &copy));
+        memcpy(copy, *gram, (size_t)(k * k) * sizeof *copy);
+    }
+    if (inner(out))
+        lift_ones(k, *gram);
+    const rlar_status status =
+        rlar__condition_factor(ctx, k, keep ? copy : *gram, out->scale, &condition);
+    rlar__free(copy);
+    *done = status >= 0 && condition < RLAR_WELL_CONDITIONED;
+    if (!*done)
+        return status < 0 || keep ? status : make_gram(ctx, out, *gram);
+    *(keep ? &out->total : &out->factor) = *gram;
+    *gram = NULL;
+    take_samples(out);
     return RLAR_OK;
 }
 
@@ -287,7 +300,7 @@ static rlar_status decompose(rlar_ctx *ctx, int64_t most, form wanted, rlar_redu
     RLAR_TRY(rlar__alloc(ctx, k, (size_t)k * sizeof *gram, "the Gram matrix", &gram));
     rlar_status status = make_gram(ctx, out, gram);
     if (status >= 0 && wanted != DIRECTIONS && (!inner(out) || wanted == NORMAL))
-        status = by_cholesky(ctx, wanted, &gram, out, &done);
+        status = by_cholesky(ctx, wanted == FEATURES, &gram, out, &done);
     if (status >= 0 && !done)
         status = by_gram(ctx, most, gram, out, &done);
     rlar__free(gram);
