@@ -10,6 +10,7 @@ enum {
     RETRIES = 12,
     ROWS = 256,   /* of a product per task */
     SOLVED = 128, /* unknowns of a block of the solve */
+    NARROW = 32,  /* the same for many sides: DTRSM is slow, with 128 it took as long as the rest */
     SIDES = 256,  /* right-hand sides per task of half a solve */
     STRIP = 32    /* columns per task of the copy */
 };
@@ -131,21 +132,36 @@ typedef struct solve {
     double *b;
 } solve;
 
-/* What block k takes from the unknowns below it: B_i -= L_ik B_k. */
+static void set_block(solve *s, int64_t k, int64_t width) {
+    s->k = k * width;
+    s->width = s->n - s->k < width ? s->n - s->k : width;
+}
+
+/* What the unknowns below take from block k, some rows of them: B_i -= L_ik B_k. */
+static void forward_rows(const solve *s, int64_t i, int64_t rows) {
+    if (rows > 0)
+        rlar__gemm(RLAR_PLAIN, RLAR_PLAIN, rows, s->p, s->width, -1.0, s->l + s->k * s->n + i, s->n,
+                   s->b + s->k, s->n, 1.0, s->b + i, s->n);
+}
+
+/* And those above it, on the way back: B_j -= L_kj^T B_k. */
+static void backward_rows(const solve *s, int64_t j, int64_t rows) {
+    if (rows > 0)
+        rlar__gemm(RLAR_TRANSPOSED, RLAR_PLAIN, rows, s->p, s->width, -1.0, s->l + j * s->n + s->k,
+                   s->n, s->b + s->k, s->n, 1.0, s->b + j, s->n);
+}
+
 static rlar_status forward_task(void *arg, int64_t index) {
     const solve *s = arg;
-    const int64_t i = s->k + s->width + index * ROWS, rows = s->n - i < ROWS ? s->n - i : ROWS;
-    rlar__gemm(RLAR_PLAIN, RLAR_PLAIN, rows, s->p, s->width, -1.0, s->l + s->k * s->n + i, s->n,
-               s->b + s->k, s->n, 1.0, s->b + i, s->n);
+    const int64_t i = s->k + s->width + index * ROWS;
+    forward_rows(s, i, s->n - i < ROWS ? s->n - i : ROWS);
     return RLAR_OK;
 }
 
-/* And from those above it, on the way back: B_j -= L_kj^T B_k. */
 static rlar_status backward_task(void *arg, int64_t index) {
     const solve *s = arg;
-    const int64_t j = index * ROWS, rows = s->k - j < ROWS ? s->k - j : ROWS;
-    rlar__gemm(RLAR_TRANSPOSED, RLAR_PLAIN, rows, s->p, s->width, -1.0, s->l + j * s->n + s->k,
-               s->n, s->b + s->k, s->n, 1.0, s->b + j, s->n);
+    const int64_t j = index * ROWS;
+    backward_rows(s, j, s->k - j < ROWS ? s->k - j : ROWS);
     return RLAR_OK;
 }
 
@@ -159,43 +175,62 @@ rlar_status rlar__chol_solve(rlar_ctx *ctx, int64_t n, int64_t p, const double *
     const int64_t blocks = (n + SOLVED - 1) / SOLVED;
     solve s = {.n = n, .p = p, .l = l, .b = b};
     for (int64_t k = 0; k < blocks; k++) {
-        s.k = k * SOLVED;
-        s.width = n - s.k < SOLVED ? n - s.k : SOLVED;
+        set_block(&s, k, SOLVED);
         solve_block(&s, RLAR_PLAIN);
         RLAR_TRY(rlar__parallel(ctx, (n - s.k - s.width + ROWS - 1) / ROWS, forward_task, &s));
     }
     for (int64_t k = blocks - 1; k >= 0; k--) {
-        s.k = k * SOLVED;
-        s.width = n - s.k < SOLVED ? n - s.k : SOLVED;
+        set_block(&s, k, SOLVED);
         solve_block(&s, RLAR_TRANSPOSED);
         RLAR_TRY(rlar__parallel(ctx, (s.k + ROWS - 1) / ROWS, backward_task, &s));
     }
     return RLAR_OK;
 }
 
+/* Half of a solve: the same blocks for some of many right-hand sides, all of them in one task. */
 typedef struct half {
     int64_t n, p;
     const double *l;
     double *b;
-    rlar_op op;
 } half;
 
-static rlar_status half_task(void *arg, int64_t index) {
-    const half *h = arg;
+static int64_t sides_at(const half *h, int64_t index, solve *s) {
     const int64_t j = index * SIDES;
-    rlar__trsm_left(h->op, h->n, h->p - j < SIDES ? h->p - j : SIDES, h->l, h->n, h->b + j * h->n,
-                    h->n);
+    *s = (solve){.n = h->n, .p = h->p - j < SIDES ? h->p - j : SIDES, .l = h->l};
+    s->b = h->b + j * h->n;
+    return (h->n + NARROW - 1) / NARROW;
+}
+
+static rlar_status forward_half(void *arg, int64_t index) {
+    solve s;
+    const int64_t blocks = sides_at(arg, index, &s);
+    for (int64_t k = 0; k < blocks; k++) {
+        set_block(&s, k, NARROW);
+        solve_block(&s, RLAR_PLAIN);
+        forward_rows(&s, s.k + s.width, s.n - s.k - s.width);
+    }
+    return RLAR_OK;
+}
+
+static rlar_status backward_half(void *arg, int64_t index) {
+    solve s;
+    const int64_t blocks = sides_at(arg, index, &s);
+    for (int64_t k = blocks - 1; k >= 0; k--) {
+        set_block(&s, k, NARROW);
+        solve_block(&s, RLAR_TRANSPOSED);
+        backward_rows(&s, 0, s.k);
+    }
     return RLAR_OK;
 }
 
 rlar_status rlar__chol_forward(rlar_ctx *ctx, int64_t n, int64_t p, const double *l, double *b) {
-    half h = {.n = n, .p = p, .l = l, .b = b, .op = RLAR_PLAIN};
-    return rlar__parallel(ctx, (p + SIDES - 1) / SIDES, half_task, &h);
+    half h = {.n = n, .p = p, .l = l, .b = b};
+    return rlar__parallel(ctx, (p + SIDES - 1) / SIDES, forward_half, &h);
 }
 
 rlar_status rlar__chol_backward(rlar_ctx *ctx, int64_t n, int64_t p, const double *l, double *b) {
-    half h = {.n = n, .p = p, .l = l, .b = b, .op = RLAR_TRANSPOSED};
-    return rlar__parallel(ctx, (p + SIDES - 1) / SIDES, half_task, &h);
+    half h = {.n = n, .p = p, .l = l, .b = b};
+    return rlar__parallel(ctx, (p + SIDES - 1) / SIDES, backward_half, &h);
 }
 
 bool rlar__chol_small(int64_t n, double *a, int64_t lda) {

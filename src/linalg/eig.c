@@ -7,6 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { STRIP = 32 }; /* columns of a transpose that share cache lines */
+
 static rlar_status lapack_failed(rlar_ctx *ctx, const char *what, int64_t m, int64_t n) {
     return rlar__fail(
         ctx, RLAR_E_NUMERIC,
@@ -107,24 +109,37 @@ rlar_status rlar__eig_top(rlar_ctx *ctx, int64_t n, double *a, int64_t q, double
     return status;
 }
 
-/* a <- L^-1 A L^-T, both triangles: two triangular solves, with the transpose between them. */
-static void whiten(int64_t n, const double *l, double *a) {
-    for (int pass = 0; pass < 2; pass++) {
-        for (int64_t j = 0; j < n; j++)
-            for (int64_t i = j + 1; i < n; i++) {
-                const double lower = a[j * n + i];
-                if (pass == 0) {
-                    a[i * n + j] = lower; /* fill the upper triangle from the lower */
-                } else {
-                    a[j * n + i] = a[i * n + j];
-                    a[i * n + j] = lower;
-                }
+/* The entries (i, j) and (j, i) of a (n x n) become their mean, or change places. In strips, so
+ * that both sides stay in the cache. */
+static void transpose(int64_t n, double *a, bool mean) {
+    for (int64_t j0 = 0; j0 < n; j0 += STRIP)
+        for (int64_t i = j0; i < n; i++)
+            for (int64_t j = j0; j < j0 + STRIP && j < i; j++) {
+                const double lower = a[j * n + i], upper = a[i * n + j];
+                a[j * n + i] = mean ? 0.5 * (lower + upper) : upper;
+                a[i * n + j] = mean ? 0.5 * (lower + upper) : lower;
             }
-        rlar__trsm_left(RLAR_PLAIN, n, n, l, n, a, n);
-    }
-    for (int64_t j = 0; j < n; j++) /* equal up to rounding: make it exact */
-        for (int64_t i = j + 1; i < n; i++)
-            a[j * n + i] = 0.5 * (a[j * n + i] + a[i * n + j]);
+}
+
+/* a <- L^-1 A L^-T, both triangles: two triangular solves, with the transpose between them. diag: n
+ * numbers of scratch. */
+static rlar_status whiten(rlar_ctx *ctx, int64_t n, const double *l, double *diag, double *a) {
+    RLAR_TRY(rlar__lower_keep(ctx, n, a, diag)); /* fill the upper triangle from the lower */
+    RLAR_TRY(rlar__chol_forward(ctx, n, n, l, a));
+    transpose(n, a, false);
+    RLAR_TRY(rlar__chol_forward(ctx, n, n, l, a));
+    transpose(n, a, true); /* equal up to rounding: make it exact */
+    return RLAR_OK;
+}
+
+/* As the next; b has been factored. */
+static rlar_status eig_factored(rlar_ctx *ctx, int64_t n, double *a, const double *l, int64_t q,
+                                double *diag, double *values, double *vectors) {
+    RLAR_TRY(whiten(ctx, n, l, diag, a));
+    RLAR_TRY(rlar__eig_top(ctx, n, a, q, values, vectors));
+    RLAR_TRY(rlar__chol_backward(ctx, n, q, l, vectors));
+    rlar__fix_signs(n, q, vectors);
+    return RLAR_OK;
 }
 
 rlar_status rlar__eig_general(rlar_ctx *ctx, int64_t n, double *a, double *b, int64_t q,
@@ -132,13 +147,10 @@ rlar_status rlar__eig_general(rlar_ctx *ctx, int64_t n, double *a, double *b, in
     double *diag = NULL;
     RLAR_TRY(rlar__alloc(ctx, n, sizeof *diag, "the eigenvalues", &diag));
     rlar_status status = rlar__chol_factor(ctx, n, b, diag, ridged);
+    if (status >= 0)
+        status = eig_factored(ctx, n, a, b, q, diag, values, vectors);
     rlar__free(diag);
-    RLAR_TRY(status);
-    whiten(n, b, a);
-    RLAR_TRY(rlar__eig_top(ctx, n, a, q, values, vectors));
-    rlar__trsm_left(RLAR_TRANSPOSED, n, q, b, n, vectors, n);
-    rlar__fix_signs(n, q, vectors);
-    return RLAR_OK;
+    return status;
 }
 
 rlar_status rlar__svd_thin(rlar_ctx *ctx, int64_t m, int64_t n, double *a, double *u, double *s,

@@ -6,7 +6,9 @@
  * other, labels ignored; every sample has a loop in W_w (the author's code has it, and a sample
  * among strangers would have D_w = 0). k = 0 is the complete graph, which needs class sums only.
  * The eigenproblem A q = lambda B q is solved in coordinates where the total scatter is about 1: B
- * is as well conditioned as D_w there. Columns have unit length; lambda < 1e-10 is left out.
+ * is as well conditioned as D_w there. The coordinates are those of the Cholesky factor of S_t
+ * where that is far from singular (reduce.h), else of its eigenvectors. Columns have unit length;
+ * lambda < 1e-10 is left out.
  *
  * Ties. For k = 0 and classes of one size LSDA is LDA, and all eigenvalues from the c-th on are
  * equal. So: a tied block that reaches beyond the c-th column gives its directions of largest total
@@ -16,8 +18,9 @@
  *
  * Ridge (off unless asked for; the author's is 0.1): B + rho I in the space of the features, with
  * rho = ridge times the mean of D_w. A direction is V diag(1/s) y, so rho I becomes diag(rho/s^2)
- * in the coordinates of y; outside the span of the samples A is 0, nothing is lost there.
- * Costs the reduction, 3 d n^2 for distances (k > 0), n r^2, and an eigenproblem of size r. */
+ * in the coordinates of y; outside the span of the samples A is 0, nothing is lost there. That, and
+ * cutting a tied block, are done by the eigenvectors of S_t only.
+ * Costs the reduction, 3 d n^2 for distances (k > 0), 3 n r^2, and an eigenproblem of size r. */
 #include "methods/margin.h"
 
 #include <math.h>
@@ -25,6 +28,7 @@
 
 #include "graph/neighbours.h"
 #include "linalg/linalg.h"
+#include "solver/white.h"
 
 static const rlar_param_def params_table[] = {
     {"k", RLAR_PARAM_INT, 0, 0, 2147483647, NULL, "0,3,5,7,10", "0",
@@ -53,6 +57,7 @@ typedef struct state {
     int64_t k, r;
     double alpha, ridge;
     int ties;
+    bool again;           /* set where a block has to be cut, which the factor is no help for */
     rlar_neighbours near; /* k > 0 */
     double *degree;       /* n: D_w */
     double *p;            /* r x n: right factors of A and B */
@@ -94,13 +99,6 @@ static void state_carve(rlar_workspace *ws, void *arg) {
 }
 
 /* ---- A and B ---- */
-
-/* Z <- diag(1/s) Z. */
-static void whiten(const rlar_reduced *reduced) {
-    for (int64_t i = 0; i < reduced->n; i++)
-        for (int64_t e = 0; e < reduced->r; e++)
-            reduced->z[i * reduced->r + e] /= reduced->s[e];
-}
 
 /* The sum of every class, and behind them the sum of all. */
 static void class_sums(const state *st) {
@@ -171,16 +169,21 @@ static rlar_status matrices(rlar_ctx *ctx, state *st) {
     else
         complete_graph(st);
     RLAR_TRY(rlar__gram_outer(ctx, &st->partials, r, n, st->reduced->z, st->p, st->a));
-    for (int64_t j = 0; j < n; j++)
+    for (int64_t j = 0; j < n; j++) /* one factor is cheaper than two */
         for (int64_t e = j * r; e < (j + 1) * r; e++)
-            st->p[e] = st->degree[j] * st->reduced->z[e];
-    RLAR_TRY(rlar__gram_outer(ctx, &st->partials, r, n, st->reduced->z, st->p, st->b));
+            st->p[e] = sqrt(st->degree[j]) * st->reduced->z[e];
+    RLAR_TRY(rlar__gram_outer(ctx, &st->partials, r, n, st->p, st->p, st->b));
     if (st->ridge > 0.0)
         add_ridge(st);
+    return RLAR_OK;
+}
+
+/* Both triangles of B, which the eigenproblem destroys. */
+static void keep_b(const state *st) {
+    const int64_t r = st->r;
     for (int64_t j = 0; j < r; j++)
         for (int64_t i = j; i < r; i++)
             st->b_kept[j * r + i] = st->b_kept[i * r + j] = st->b[j * r + i];
-    return RLAR_OK;
 }
 
 /* ---- Eigenvectors ---- */
@@ -225,36 +228,82 @@ static rlar_status directions(rlar_ctx *ctx, state *st, int64_t kept, int64_t *q
         *q = start;
     else
         RLAR_TRY(cut_block(ctx, st, start, end, *q));
-    for (int64_t j = 0; j < start; j++)
-        for (int64_t e = 0; e < r; e++)
-            st->y[j * r + e] /= st->reduced->s[e];
+    RLAR_TRY(rlar__white_back(ctx, st->reduced, start, st->y));
     rlar__unit_blocks(r, *q, st->values, tied, st->y);
     return RLAR_OK;
 }
 
-/* The `wanted` largest eigenvalues and their vectors; *kept of them are not zero. */
-static rlar_status eigen(rlar_ctx *ctx, state *st, int64_t wanted, int64_t *kept, int *ridged) {
+static int64_t not_zero(int64_t count, const double *values) {
+    int64_t kept = 0;
+    while (kept < count && values[kept] >= SMALLEST)
+        kept++;
+    return kept;
+}
+
+/* The `wanted` largest eigenvalues and their vectors, from whitened samples. */
+static rlar_status eigen(rlar_ctx *ctx, state *st, int64_t wanted, int *ridged) {
     RLAR_TRY(matrices(ctx, st));
-    RLAR_TRY(rlar__eig_general(ctx, st->r, st->a, st->b, wanted, st->values, st->y, ridged));
-    *kept = 0;
-    while (*kept < wanted && st->values[*kept] >= SMALLEST)
-        ++*kept;
+    if (wanted == st->r) /* only then can a block be cut */
+        keep_b(st);
+    return rlar__eig_general(ctx, st->r, st->a, st->b, wanted, st->values, st->y, ridged);
+}
+
+/* The complete graph of c classes of m samples, where no block is to be cut. */
+static bool is_lda(const state *st) {
+    const int64_t *first = st->train->first, c = st->train->c;
+    bool even = st->k == 0 && st->ties == TIES_DROP && st->ridge == 0.0 && c < st->r;
+    for (int64_t i = 1; i < c; i++)
+        even = even && first[i + 1] - first[i] == first[1];
+    return even;
+}
+
+/* Then B = m S_t and A = alpha (c - 1) m S_t + H H^T with the sums of the classes as H: whitened by
+ * S_t, which is I, the thin SVD of H tells the c + 1 largest eigenvalues, and the vectors of all
+ * that differ from alpha (c - 1). */
+static rlar_status eigen_of_sums(rlar_ctx *ctx, state *st) {
+    const int64_t r = st->r, c = st->train->c;
+    const double least = st->alpha * (double)(c - 1), m = (double)st->train->first[1];
+    class_sums(st);
+    RLAR_TRY(rlar__white(ctx, st->reduced, c, st->sums));
+    RLAR_TRY(rlar__svd_thin(ctx, r, c, st->sums, st->y, st->values, st->a));
+    for (int64_t j = 0; j < c; j++)
+        st->values[j] = least + st->values[j] * st->values[j] / m;
+    st->values[c] = least;
     return RLAR_OK;
 }
 
-/* *q outputs: eigenvalues that are not zero, c at the most. Whether a tied block reaches beyond the
- * c-th can be told from one more; only to cut it, which dropping does when it is the first, are all
- * vectors needed. */
+/* The largest eigenvalues, c + 1 of them or all, and their vectors; *kept of them are not zero.
+ * Whether a tied block reaches beyond the c-th can be told from one more; only to cut it, which
+ * dropping does when it is the first, are all vectors needed. */
+static rlar_status leading(rlar_ctx *ctx, state *st, int64_t *kept, int *ridged) {
+    const int64_t r = st->r, n = st->train->n;
+    const int64_t few = st->train->c + 1 < r ? st->train->c + 1 : r;
+    const bool sums = is_lda(st);
+    RLAR_TRY(sums ? eigen_of_sums(ctx, st) : rlar__white(ctx, st->reduced, n, st->reduced->z));
+    if (!sums)
+        RLAR_TRY(eigen(ctx, st, st->ties == TIES_DROP ? few : r, ridged));
+    *kept = not_zero(st->ties == TIES_DROP ? few : r, st->values);
+    if (st->ties != TIES_DROP || few == r || *kept < few ||
+        rlar__tied_end(few, st->values, TIED * fmax(st->values[0], 1.0), 0) < few)
+        return RLAR_OK;
+    st->again = st->reduced->factor != NULL;
+    if (st->again)
+        return RLAR_OK;
+    if (sums)
+        RLAR_TRY(rlar__white(ctx, st->reduced, n, st->reduced->z));
+    RLAR_TRY(eigen(ctx, st, r, ridged));
+    *kept = not_zero(r, st->values);
+    return RLAR_OK;
+}
+
+/* *q outputs: eigenvalues that are not zero, c at the most. */
 static rlar_status solve(rlar_ctx *ctx, state *st, int64_t *q, rlar_info *info) {
-    const int64_t r = st->r, few = st->train->c + 1 < r ? st->train->c + 1 : r;
     int64_t kept = 0;
     if (st->k > 0)
         RLAR_TRY(search(ctx, st));
-    whiten(st->reduced);
-    RLAR_TRY(eigen(ctx, st, st->ties == TIES_DROP ? few : r, &kept, &info->ridged));
-    if (st->ties == TIES_DROP && few < r && kept == few &&
-        rlar__tied_end(kept, st->values, TIED * fmax(st->values[0], 1.0), 0) == kept)
-        RLAR_TRY(eigen(ctx, st, r, &kept, &info->ridged));
+    RLAR_TRY(leading(ctx, st, &kept, &info->ridged));
+    if (st->again)
+        return RLAR_OK;
     if (kept == 0)
         return rlar__fail(ctx, RLAR_E_DATA,
                           "no direction tells the classes apart: the largest eigenvalue is %g, %g "
@@ -275,20 +324,41 @@ static rlar_status make_map(rlar_ctx *ctx, void *arg, rlar_info *info) {
     int64_t q = 0;
     info->dual = st->train->d > st->train->n;
     RLAR_TRY(solve(ctx, st, &q, info));
+    if (st->again)
+        return RLAR_OK;
     RLAR_TRY(rlar__map_new(ctx, st->train->d, q, st->map));
     return rlar__reduce_back(ctx, st->reduced, q, st->y, st->map->w, st->map->b);
 }
 
-static rlar_status fit(rlar_ctx *ctx, const rlar_train *train, const rlar_params *params,
-                       rlar_map *out, rlar_info *info) {
+/* By the eigenvectors of S_t (directions), or by its factor where there is one: *again tells that
+ * it was not enough. What is shared may be of the other kind. */
+static rlar_status attempt(rlar_ctx *ctx, const rlar_train *train, const rlar_params *params,
+                           bool directions, rlar_map *out, rlar_info *info, bool *again) {
+    const rlar_reduced *shared = train->shared;
+    rlar_train own = *train;
     rlar_reduced reduced;
     state st;
-    RLAR_TRY(rlar__reduction_take(ctx, train, rlar__reduce_lean, true, &reduced));
+    if (shared && shared->factor && directions)
+        own.shared = NULL;
+    RLAR_TRY(rlar__reduction_take(ctx, &own, directions ? rlar__reduce_lean : rlar__span_factored,
+                                  true, &reduced));
     state_init(&st, train, params, reduced.r);
     st.reduced = &reduced;
     st.map = out;
     const rlar_status status = rlar__run_in_workspace(ctx, state_carve, make_map, &st, info);
-    rlar__reduction_end(train, &reduced);
+    rlar__reduction_end(&own, &reduced);
+    *again = st.again;
+    return status;
+}
+
+static rlar_status fit(rlar_ctx *ctx, const rlar_train *train, const rlar_params *params,
+                       rlar_map *out, rlar_info *info) {
+    const bool directions =
+        rlar__param_int(params, "ties") == TIES_VARIANCE || rlar__param(params, "ridge") > 0.0;
+    bool again = false;
+    rlar_status status = attempt(ctx, train, params, directions, out, info, &again);
+    if (status >= 0 && again)
+        status = attempt(ctx, train, params, true, out, info, &again);
     return status < 0 ? status : rlar__ridged_verdict(ctx, info, "k or ridge");
 }
 
@@ -325,6 +395,6 @@ const rlar_method rlar__method_lsda = {
     .outputs = rlar__margin_outputs,
     .fit = fit,
     .forecast = forecast,
-    .prepare = rlar__reduction_prepare,
+    .prepare = rlar__factored_prepare,
     .release = rlar__reduction_release,
 };

@@ -85,6 +85,9 @@ rlar_status rlar__reduction_prepare(rlar_ctx *ctx, const rlar_train *train,
 /* The same where they start with rlar__span. */
 rlar_status rlar__span_prepare(rlar_ctx *ctx, const rlar_train *train, const rlar_params *params,
                                int64_t fits, void **shared);
+/* And where they start with rlar__span_factored. */
+rlar_status rlar__factored_prepare(rlar_ctx *ctx, const rlar_train *train,
+                                   const rlar_params *params, int64_t fits, void **shared);
 void rlar__reduction_release(void *shared);
 
 /* prepare() and release() of rr and relsr: an rlar_ridge_base. */

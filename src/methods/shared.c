@@ -71,6 +71,13 @@ rlar_status rlar__span_prepare(rlar_ctx *ctx, const rlar_train *train, const rla
     return share(ctx, train, rlar__span, shared);
 }
 
+rlar_status rlar__factored_prepare(rlar_ctx *ctx, const rlar_train *train,
+                                   const rlar_params *params, int64_t fits, void **shared) {
+    (void)params;
+    (void)fits;
+    return share(ctx, train, rlar__span_factored, shared);
+}
+
 void rlar__reduction_release(void *shared) {
     rlar__reduce_free(shared);
     rlar__free(shared);
