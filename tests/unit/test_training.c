@@ -29,6 +29,7 @@ static const pair pairs[] = {
     {"lda", "ridge=0", "ridge=0.5 fisherface=1"},
     {"mmc", "theta=0.5", "theta=2"},
     {"lsda", "k=0", "k=3 alpha=0.5"},
+    {"lsda", "k=3 ties=variance", "k=0 ridge=0.1"},
     {"lfda", "k=2 rho=0.1", "k=3 rho=1 metric=plain"},
     {"nmmp", "k=3", "k=5"},
     {"sda", "ridge=0.1", "ridge=0.1 tau=0.05"},
