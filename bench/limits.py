@@ -75,7 +75,8 @@ def of_method(method, n, d, c, iterations):
         "sulda": lambda: fisher(n, d, c),
         "mmc": lambda: once + [eigen(d, c)],
         "alde": lambda: once + [eigen(d, c)],
-        "lsda": lambda: generalised(n, d, c, 1),
+        # The complete graph of classes of one size: LDA's problem.
+        "lsda": lambda: fisher(n, d, c),
         "lfda": lambda: generalised(n, d, c, 2),
         "mpda": lambda: generalised(n, d, c, 2),
         "nmmp": lambda: times(2, once) + times(max(iterations, 1), [eigen(d, c)]),
@@ -96,7 +97,7 @@ WHAT = {
     "rr": "Gram, Cholesky, solve, product", "lsr": "Gram, Cholesky, solve, product",
     "lda": "Gram, Cholesky, solve", "sulda": "Gram, Cholesky, solve",
     "mmc": "Gram, c eigenvectors", "alde": "Gram, c eigenvectors",
-    "lsda": "Gram, Cholesky, 2 triangular solves, c eigenvectors",
+    "lsda": "Gram, Cholesky, solve (classes of one size)",
     "lfda": "2 Gram, Cholesky, 2 triangular solves, c eigenvectors",
     "mpda": "2 Gram, Cholesky, 2 triangular solves, c eigenvectors",
     "nmmp": "2 Gram, iterations x c eigenvectors", "sda": "Gram, (c - 1) x Cholesky",

@@ -20,7 +20,7 @@
  * rho = ridge times the mean of D_w. A direction is V diag(1/s) y, so rho I becomes diag(rho/s^2)
  * in the coordinates of y; outside the span of the samples A is 0, nothing is lost there. That, and
  * cutting a tied block, are done by the eigenvectors of S_t only.
- * Costs the reduction, 3 d n^2 for distances (k > 0), 3 n r^2, and an eigenproblem of size r. */
+ * Costs the reduction; 3 d n^2 for distances (k > 0), 3 n r^2, eigenvectors of r x r; LDA none. */
 #include "methods/margin.h"
 
 #include <math.h>
