@@ -83,7 +83,8 @@ void cli_progress_clear(cli *c); /* take the progress line off the terminal */
 int cli_out_open(cli *c, const char *path); /* NULL or "-": standard output */
 void cli_write(cli *c, const char *bytes, size_t size);
 void cli_printf(cli *c, const char *format, ...) CLI_PRINTF(2, 3);
-void cli_csv(cli *c, const char *text); /* one field, quoted where it must be */
+void cli_csv(cli *c, const char *text);  /* one field, quoted where it must be */
+void cli_line(cli *c, const char *name); /* a line of a list of labels, as --labels reads it */
 void cli_flush(cli *c);
 bool cli_out_broken(const cli *c); /* nobody reads any more: stop working */
 int cli_out_close(cli *c, int code);

@@ -62,8 +62,7 @@ static void write_block(cli *c, prediction *p, int64_t n) {
         } else if (p->scores != NULL) {
             write_scores(c, p, i);
         } else {
-            cli_write(c, name, strlen(name));
-            cli_write(c, "\n", 1);
+            cli_line(c, name);
         }
     }
     cli_flush(c);

@@ -1,7 +1,9 @@
 /* cmd_transform.c - rlar transform: z = W'x + b of every sample.
  *
  * CSV, also for an ending that says nothing, is written block by block. The other formats are
- * written by the library from all of z, which is small beside the data: p columns instead of d. */
+ * written by the library from all of z, which is small beside the data: p columns instead of d.
+ * A class that the model does not know is a missing label, ?, in CSV; the other formats are then
+ * written without classes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +15,9 @@ typedef struct embedding {
     bool stream;         /* CSV, row by row */
     bool labelled;       /* the first block has labels */
     double *z;           /* of this block, or of all blocks */
-    const char **label;  /* of the rows in z; names of the model */
+    const char **label;  /* of the rows in z; names of the model, NULL: not known to it */
     int64_t n, capacity; /* rows in z; room in z and label */
+    int64_t unknown;     /* samples with labels that the model does not know */
 } embedding;
 
 /* Room for `more` rows after the n that are kept. */
@@ -53,7 +56,10 @@ static void write_rows(cli *c, const embedding *e, int64_t rows) {
         }
         if (e->labelled) {
             cli_write(c, ",", 1);
-            cli_csv(c, e->label[i]);
+            if (e->label[i] != NULL)
+                cli_csv(c, e->label[i]);
+            else
+                cli_write(c, "?", 1);
         }
         cli_write(c, "\n", 1);
     }
@@ -72,7 +78,8 @@ static int embed_block(cli *c, embedding *e, const rlar_data *block, bool first)
         e->labelled = rlar_data_classes(block) > 0;
     for (int64_t i = 0; i < rows && e->labelled; i++) {
         const int64_t label = rlar_data_label(block, i);
-        e->label[e->n + i] = label >= 0 ? rlar_model_class(e->model, label) : "?";
+        e->label[e->n + i] = label >= 0 ? rlar_model_class(e->model, label) : NULL;
+        e->unknown += label < 0;
     }
     if (!e->stream) {
         e->n += rows;
@@ -98,10 +105,15 @@ static int write_table(cli *c, const embedding *e) {
         snprintf(name[j], sizeof name[j], "z%lld", (long long)j + 1);
         names[j] = name[j];
     }
+    if (e->unknown > 0)
+        cli_warn(c,
+                 "%lld samples have no class that the model knows; %s is written without classes "
+                 "(.csv has ? there)",
+                 (long long)e->unknown, c->args.output);
     int code = cli_check(c, rlar_data_view(c->ctx, &view, &table));
     if (code == 0)
         code = cli_check(c, rlar_data_set_features(c->ctx, table, names));
-    if (code == 0 && e->labelled)
+    if (code == 0 && e->labelled && e->unknown == 0)
         code = cli_check(c, rlar_data_set_labels(c->ctx, table, e->label));
     if (code == 0)
         code = cli_check(c, rlar_data_write(c->ctx, table, c->args.output, NULL));

@@ -78,7 +78,7 @@ void cli_printf(cli *c, const char *format, ...) {
 }
 
 void cli_csv(cli *c, const char *text) {
-    if (strpbrk(text, ",\"\r\n") == NULL) {
+    if (strpbrk(text, ",\"\r\n") == NULL && !rlar_name_needs_quotes(text)) {
         cli_write(c, text, strlen(text));
         return;
     }
@@ -89,6 +89,16 @@ void cli_csv(cli *c, const char *text) {
             cli_write(c, text, 1);
     }
     cli_write(c, "\"", 1);
+}
+
+/* Quotes around what is in quotes already: a reader takes off one pair and undoes nothing. */
+void cli_line(cli *c, const char *name) {
+    const size_t length = strlen(name);
+    const bool pair = length >= 2 && name[0] == '"' && name[length - 1] == '"';
+    const bool quotes = pair || rlar_name_needs_quotes(name);
+    cli_write(c, "\"", quotes);
+    cli_write(c, name, length);
+    cli_write(c, "\"\n" + !quotes, 1 + (size_t)quotes);
 }
 
 /* EPIPE alone is no failure. */

@@ -291,6 +291,9 @@ RLAR_API rlar_status rlar_stream_next(rlar_stream *stream, int64_t max_samples,
                                       const rlar_data **out);
 RLAR_API void rlar_stream_free(rlar_stream *stream);
 
+/* Must the name of a class stand in quotes in a table or a list of labels to be read as it is? Not
+ * 0 for what would be missing (NA, nan, ?, in any case) or lose blanks at its ends. */
+RLAR_API int rlar_name_needs_quotes(const char *name);
 /* Write a table; the format by the ending (.csv .tsv .svm .libsvm .npy .npz .arff, each also .gz),
  * or by name. Atomic. */
 RLAR_API rlar_status rlar_data_write(rlar_ctx *ctx, const rlar_data *data, const char *path,

@@ -266,6 +266,9 @@ static rlar_status check_value(arff_parser *p, int64_t j, const token *t) {
 static rlar_status push_value(arff_parser *p, int64_t j, const token *t) {
     p->at.column = j + 1;
     RLAR_TRY(check_value(p, j, t));
+    /* What a declaration lists is a name, whatever it looks like. */
+    if (t->quoted || (p->attributes[j].kind == ATTRIBUTE_NOMINAL && !token_is(t, "?")))
+        return rlar__sink_quoted(p->sink, &p->at, t->text, t->length);
     return rlar__sink_cell(p->sink, &p->at, t->text, t->length);
 }
 

@@ -1,7 +1,8 @@
 /* csv.c - tables as text: CSV and TSV.
  *
  * Quotes as in RFC 4180: a field that starts with '"' ends at the next lone '"', may hold
- * separators and newlines, and has '""' for one quote. Lines end with LF, CR LF or CR; blank lines,
+ * separators and newlines, and has '""' for one quote; a label in quotes is a name as it stands
+ * ("na" is a class, na a missing label). Lines end with LF, CR LF or CR; blank lines,
  * a byte order mark and a missing last newline are fine. The separator of TSV is the tab. That of
  * CSV is read off the first line, and whether it is a header off the first two rows (csv_head.c).
  *
@@ -41,12 +42,36 @@ typedef struct csv_parser {
     /* The first two rows wait for the decision about the header. */
     int rows_held; /* 0, 1, 2; 3: decided */
     rlar_texts held[2];
-    int64_t held_line[2];
+    bool *held_quoted[2]; /* per cell */
+    int64_t held_capacity[2], held_line[2];
     bool in_row;
     int64_t row_line;
 } csv_parser;
 
 /* ---- Rows that waited ---- */
+
+static rlar_status hold_cell(csv_parser *p, const char *text, size_t size) {
+    const int row = p->rows_held;
+    const int64_t column = p->held[row].count;
+    RLAR_TRY(rlar__grow(p->ctx, &p->held_quoted[row], &p->held_capacity[row], column + 1,
+                        sizeof *p->held_quoted[row], "the first rows"));
+    p->held_quoted[row][column] = p->quoted;
+    return rlar__texts_add(p->ctx, &p->held[row], text, size);
+}
+
+static void free_held(csv_parser *p) {
+    for (int row = 0; row < 2; row++) {
+        rlar__texts_free(&p->held[row]);
+        rlar__free(p->held_quoted[row]);
+        p->held_quoted[row] = NULL;
+    }
+}
+
+static rlar_status push_cell(csv_parser *p, const rlar_place *at, bool quoted, const char *text,
+                             size_t size) {
+    return quoted ? rlar__sink_quoted(p->sink, at, text, size)
+                  : rlar__sink_cell(p->sink, at, text, size);
+}
 
 static rlar_status announce(csv_parser *p, bool header) {
     const rlar_texts *first = &p->held[0];
@@ -68,7 +93,7 @@ static rlar_status replay(csv_parser *p, int row) {
     for (int64_t j = 0; j < cells->count; j++) {
         const char *text = rlar__texts_at(cells, j);
         at.column = j + 1;
-        RLAR_TRY(rlar__sink_cell(p->sink, &at, text, strlen(text)));
+        RLAR_TRY(push_cell(p, &at, p->held_quoted[row][j], text, strlen(text)));
     }
     at.column = 0;
     return rlar__sink_row_end(p->sink, &at);
@@ -82,8 +107,7 @@ static rlar_status decide(csv_parser *p) {
     RLAR_TRY(announce(p, header));
     for (int row = header; row < rows; row++)
         RLAR_TRY(replay(p, row));
-    rlar__texts_free(&p->held[0]);
-    rlar__texts_free(&p->held[1]);
+    free_held(p);
     return RLAR_OK;
 }
 
@@ -130,9 +154,9 @@ static rlar_status end_field(csv_parser *p, const char *text, size_t size) {
     /* The line where the row starts, for all its cells: what one looks for in an editor. */
     const rlar_place at = {.file = p->at.file, .line = p->row_line, .column = p->at.column};
     if (p->rows_held < 2)
-        RLAR_TRY(rlar__texts_add(p->ctx, &p->held[p->rows_held], text, size));
+        RLAR_TRY(hold_cell(p, text, size));
     else
-        RLAR_TRY(rlar__sink_cell(p->sink, &at, text, size));
+        RLAR_TRY(push_cell(p, &at, p->quoted, text, size));
     p->at.column++;
     p->field_size = 0;
     p->quoted = false;
@@ -432,8 +456,7 @@ static void csv_close(void *state) {
     csv_parser *p = state;
     rlar__free(p->head);
     rlar__free(p->field);
-    rlar__texts_free(&p->held[0]);
-    rlar__texts_free(&p->held[1]);
+    free_held(p);
 }
 
 const rlar_format rlar__format_csv = {.name = "csv",

@@ -1,8 +1,8 @@
 /* labels_file.c - labels in a file of their own: one per line, or a NumPy vector; gzipped or not.
  *
- * The lines of a text file are the labels as they stand, without blanks around them or quotes in
- * pairs; only blank lines at the end are skipped, since one in the middle would shift all labels
- * behind it. */
+ * The lines of a text file are the labels, without blanks around them. A line in quotes is the name
+ * between them as it stands, so "na" is a class there and na a missing label; only blank lines at
+ * the end are skipped, since one in the middle would shift all labels behind it. */
 #include "data/table.h"
 
 #include <string.h>
@@ -26,7 +26,8 @@ static rlar_status push_label(line_reader *r) {
         text++;
         size--;
     }
-    if (size >= 2 && text[0] == '"' && text[size - 1] == '"') {
+    const bool quoted = size >= 2 && text[0] == '"' && text[size - 1] == '"';
+    if (quoted) {
         text++;
         size -= 2;
     }
@@ -43,7 +44,8 @@ static rlar_status push_label(line_reader *r) {
     if (memchr(text, '\0', size))
         return rlar__fail_at(r->ctx, RLAR_E_DATA, &r->at, "a NUL byte; text in UTF-8 is expected");
     RLAR_TRY(rlar__sink_row(r->sink, &r->at));
-    RLAR_TRY(rlar__sink_cell(r->sink, &r->at, text, size));
+    RLAR_TRY(quoted ? rlar__sink_quoted(r->sink, &r->at, text, size)
+                    : rlar__sink_cell(r->sink, &r->at, text, size));
     return rlar__sink_row_end(r->sink, &r->at);
 }
 

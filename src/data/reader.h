@@ -43,6 +43,10 @@ rlar_status rlar__sink_columns(rlar_sink *sink, int64_t count, const char *const
  * an error. */
 rlar_status rlar__sink_row(rlar_sink *sink, const rlar_place *at);
 rlar_status rlar__sink_cell(rlar_sink *sink, const rlar_place *at, const char *text, size_t length);
+/* The same for a cell in quotes. As a label it is a name as it stands: "na" and " a" are classes,
+ * and only the empty text is missing, since many tools put every cell in quotes. */
+rlar_status rlar__sink_quoted(rlar_sink *sink, const rlar_place *at, const char *text,
+                              size_t length);
 rlar_status rlar__sink_row_end(rlar_sink *sink, const rlar_place *at);
 /* The short way for cells that a parser reads as numbers itself: how many from the next one on are
  * features, and where they belong. It writes some of them and says how many it wrote. */

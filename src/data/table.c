@@ -201,9 +201,11 @@ static rlar_status hold_listed_label(rlar_sink *s) {
             s->ctx, RLAR_E_DATA,
             "%s: only %lld labels, but %s has more samples; one label per sample is needed",
             list->file, (long long)list->count, s->rule.file);
-    const char *text =
-        s->rows > list->count ? "" : rlar__texts_at(&list->texts.texts, list->index[s->rows - 1]);
-    return hold_label(s, text, strlen(text));
+    s->label_missing = s->rows > list->count;
+    if (s->label_missing)
+        return RLAR_OK;
+    const char *text = rlar__texts_at(&list->texts.texts, list->index[s->rows - 1]);
+    return hold_name(s, text, strlen(text)); /* the list was read: none of it is missing */
 }
 
 /* ---- The end of a row ---- */
@@ -365,6 +367,13 @@ rlar_status rlar__sink_cell(rlar_sink *s, const rlar_place *at, const char *text
     else
         note_bad(s, at, text, length);
     return RLAR_OK;
+}
+
+rlar_status rlar__sink_quoted(rlar_sink *s, const rlar_place *at, const char *text, size_t length) {
+    if (s->cell != s->columns.label || length == 0)
+        return rlar__sink_cell(s, at, text, length);
+    s->cell++;
+    return hold_name(s, text, length);
 }
 
 int64_t rlar__sink_slots(rlar_sink *s, double **x) {

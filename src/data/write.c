@@ -2,6 +2,7 @@
  *
  * Numbers are written so that they read back exactly. The bytes depend on the data alone: no dates,
  * no names of machines. Data without labels are written without a label column. */
+#include "data/reader.h"
 #include "data/write.h"
 
 #include <math.h>
@@ -82,6 +83,27 @@ const char *rlar__writer_label_column(const rlar_writer *w) {
             w->ctx, RLAR_OK,
             "a feature is named label: name the column \"class\" when the file is read again");
     return class_taken && !label ? "label" : "class";
+}
+
+int rlar_name_needs_quotes(const char *text) {
+    const size_t length = strlen(text);
+    return rlar__cell_missing(text, length) || strchr(" \t", text[0]) ||
+           strchr(" \t", text[length - 1]);
+}
+
+rlar_status rlar__writer_without_quotes(const rlar_writer *w, const char *format) {
+    char token[RLAR_TOKEN_SIZE];
+    for (int64_t i = 0; i < w->c; i++) {
+        const char *name = rlar__texts_at(&w->data->classes, i);
+        if (rlar_name_needs_quotes(name))
+            return rlar__fail(
+                w->ctx, RLAR_E_ARG,
+                "class '%s' cannot be written as %s, which has no quotes: it would be read as %s; "
+                "rename it or use csv or arff",
+                rlar__token(name, strlen(name), token), format,
+                rlar__cell_missing(name, strlen(name)) ? "a missing label" : "one without blanks");
+    }
+    return RLAR_OK;
 }
 
 /* Data read with a model may hold labels that the model does not know; their text is gone. */

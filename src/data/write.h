@@ -22,6 +22,9 @@ bool rlar__writer_numeric(const rlar_writer *w, double *value, bool *whole);
 /* What to call the label column: class, or label where a feature is called class. */
 const char *rlar__writer_label_column(const rlar_writer *w);
 
+/* Refuse class names that would not read back as themselves where a format has no quotes. */
+rlar_status rlar__writer_without_quotes(const rlar_writer *w, const char *format);
+
 /* One per format: put everything into w->out. */
 rlar_status rlar__write_csv(rlar_writer *w);
 rlar_status rlar__write_tsv(rlar_writer *w);

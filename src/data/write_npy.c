@@ -309,6 +309,7 @@ rlar_status rlar__write_npz(rlar_writer *w) {
     npz_writer z = {.t = {.w = w, .write = true}};
     double *value;
     uint64_t count = 0;
+    RLAR_TRY(rlar__writer_without_quotes(w, "npz"));
     RLAR_TRY(rlar__alloc(w->ctx, w->c, sizeof *value, "class names", &value));
     z.value = rlar__writer_numeric(w, value, &z.whole) ? value : NULL;
     rlar_status status = RLAR_OK;

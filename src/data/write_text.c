@@ -1,7 +1,8 @@
 /* write_text.c - CSV, TSV, LIBSVM and ARFF.
  *
  *   CSV, TSV   a header (f1, f2, ... where the features have no names), the class in the last
- *              column, quotes as in RFC 4180 where a field needs them; a missing value is NA
+ *              column, quotes as in RFC 4180 where a field needs them, also around a name that
+ *              would be read as missing; a missing value is NA
  *   LIBSVM     zeros are left out, but the first sample always has its last feature, which tells
  *              the reader how many there are; a missing value cannot be written
  *   ARFF       numeric attributes, the class nominal; a missing value is ?
@@ -52,13 +53,11 @@ static rlar_status end_row(rlar_writer *w) {
 
 /* ---- CSV and TSV ---- */
 
-/* Blanks at the ends would be trimmed by readers, and an empty field is a missing one: quote them.
- */
+/* Blanks at the ends would be trimmed by readers, and "na" would be missing: quote them. */
 static void put_field(rlar_out *out, const char *text, char separator) {
     const char special[] = {separator, '"', '\r', '\n', '\0'};
     const size_t length = strlen(text);
-    const bool blank = length == 0 || strchr(" \t", text[0]) || strchr(" \t", text[length - 1]);
-    if (!blank && strcspn(text, special) == length) {
+    if (!rlar_name_needs_quotes(text) && strcspn(text, special) == length) {
         rlar__out_put(out, text, length);
         return;
     }
@@ -112,10 +111,11 @@ rlar_status rlar__write_tsv(rlar_writer *w) {
 
 /* The format has no quotes: a label must be one word that is no feature, list or comment. */
 static rlar_status check_words(const rlar_writer *w) {
+    RLAR_TRY(rlar__writer_without_quotes(w, "LIBSVM"));
     char token[RLAR_TOKEN_SIZE];
     for (int64_t i = 0; i < w->c; i++) {
         const char *name = rlar__texts_at(&w->data->classes, i);
-        if (*name == '\0' || name[strcspn(name, " \t\r\n\v\f,:#")] != '\0')
+        if (name[strcspn(name, " \t\r\n\v\f,:#")] != '\0')
             return rlar__fail(w->ctx, RLAR_E_ARG,
                               "class '%s' cannot be written as LIBSVM: a label there has no blank, "
                               "comma, colon or #; rename it or use csv, npz or arff",
@@ -162,7 +162,7 @@ static bool is_plain(char c) {
 
 /* Plain, or in single quotes with backslash escapes. */
 static void put_name(rlar_out *out, const char *text) {
-    bool plain = *text != '\0';
+    bool plain = !rlar_name_needs_quotes(text);
     for (const char *s = text; *s; s++)
         plain = plain && is_plain(*s);
     if (plain) {

@@ -385,6 +385,63 @@ class Missing(Case):
         self.fails(DATA, "fit", "t.csv", says=(r"t\.csv:4", r"label"))
 
 
+class ClassesCalledLikeMissingValues(Case):
+    """na, nan, ? and names with blanks at their ends: what the program writes it reads back."""
+
+    CLASSES = ["na", "NaN", "?", " a", "a"]
+
+    def setUp(self):
+        super().setUp()
+        self.x, y = support.blobs(classes=len(self.CLASSES), spread=3)
+        self.y = [self.CLASSES[i - 1] for i in y]
+        self.write("in.csv", table_text(self.x, [f'"{c}"' for c in self.y]))
+        self.before = self.json_of("fit", "in.csv", "-o", "m.rlar")
+        self.assertEqual(self.before["classes"], len(self.CLASSES))
+
+    def test_convert(self):
+        self.ok("fit", "in.csv", "--label", "-1", "-o", "a.rlar")
+        for name in ("out.csv", "out.tsv", "out.arff", "out.csv.gz"):
+            self.ok("convert", "in.csv", name)
+            self.ok("convert", name, "back.csv")
+            self.ok("convert", "in.csv", "once.csv")
+            self.assertEqual(self.path("back.csv").read_bytes(), self.path("once.csv").read_bytes())
+        for name in ("out.npz", "out.svm"):  # no quotes there
+            self.fails(USAGE, "convert", "in.csv", name, says=("cannot be written", "csv"))
+
+    def test_folders_to_a_table(self):
+        for name in self.CLASSES:
+            for i in range(2):
+                self.write(f"faces/{name}/{i}.pgm", b"P5 2 1 255 " + bytes([60 + i, 65]))
+        before = self.json_of("info", "faces")
+        self.ok("convert", "faces", "faces.csv")
+        self.assertEqual(self.json_of("info", "faces.csv")["classes"], before["classes"])
+
+    def test_predictions_are_labels(self):
+        result = self.ok("predict", "m.rlar", "in.csv", "-o", "labels.txt")
+        self.assertIn("accuracy 100.0 %", result.err)
+        self.write("x.csv", table_text(self.x, None))
+        again = self.ok("predict", "m.rlar", "x.csv", "--labels", "labels.txt")
+        self.assertIn("accuracy 100.0 % (50 of 50)", again.err)
+        self.assertEqual(self.json_of("predict", "m.rlar", "in.csv")["predictions"], self.y)
+
+    def test_scores_and_embedding(self):
+        self.ok("predict", "m.rlar", "in.csv", "--scores", "-o", "scores.csv")
+        self.ok("transform", "m.rlar", "in.csv", "-o", "z.csv")
+        for name, label in (("scores.csv", "prediction"), ("z.csv", "class")):
+            classes = self.json_of("info", name, "--label", label)["classes"]
+            self.assertEqual(classes, self.json_of("info", "in.csv")["classes"])
+
+    def test_a_class_unknown_to_the_model_stays_missing(self):
+        self.write("new.csv", table_text(self.x, ["other"] + [f'"{c}"' for c in self.y[1:]]))
+        self.ok("transform", "m.rlar", "new.csv", "-o", "z.csv")
+        self.assertTrue(self.path("z.csv").read_text().splitlines()[1].endswith(",?"))
+        self.fails(DATA, "fit", "z.csv", says=r"z\.csv:2:\d: the label is missing")
+        result = self.ok("transform", "m.rlar", "new.csv", "-o", "z.npz")
+        self.assertIn("1 samples have no class that the model knows", result.err)
+        with np.load(self.path("z.npz")) as arrays:
+            self.assertNotIn("y", arrays.files)
+
+
 class BadMat(Case):
     """MATLAB files that cannot be used."""
 

@@ -97,6 +97,24 @@ static void label_rule(void **state) {
     end_ctx(ctx);
 }
 
+/* A value that the declaration lists is a name; only ? is missing, and not in quotes. */
+static void names_like_missing_values(void **state) {
+    (void)state;
+    static const char *const names[] = {"na", "NaN", "?", "na"};
+    rlar_ctx *ctx = new_ctx();
+    rlar_data *data =
+        read_text(ctx,
+                  "@relation r\n@attribute a numeric\n@attribute class {na,NaN,'?'}\n@data\n"
+                  "1,na\n2,'NaN'\n3,'?'\n{0 4}\n",
+                  7, NULL);
+    for (int i = 0; i < 4; i++)
+        assert_string_equal(label_at(data, i), names[i]);
+    rlar_data_free(data);
+    refuse(ctx, "@relation r\n@attribute a numeric\n@attribute class {na,b}\n@data\n1,na\n2,?\n",
+           "f:6:2: the label is missing");
+    end_ctx(ctx);
+}
+
 static void missing_values(void **state) {
     (void)state;
     rlar_ctx *ctx = new_ctx();
@@ -173,9 +191,13 @@ static void memory_faults(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(memory_faults),   cmocka_unit_test(dense_rows_any_cut),
-        cmocka_unit_test(sparse_rows),     cmocka_unit_test(label_rule),
-        cmocka_unit_test(missing_values),  cmocka_unit_test(refused),
+        cmocka_unit_test(memory_faults),
+        cmocka_unit_test(dense_rows_any_cut),
+        cmocka_unit_test(sparse_rows),
+        cmocka_unit_test(label_rule),
+        cmocka_unit_test(names_like_missing_values),
+        cmocka_unit_test(missing_values),
+        cmocka_unit_test(refused),
         cmocka_unit_test(cut_and_flipped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

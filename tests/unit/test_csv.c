@@ -213,6 +213,27 @@ static void test_expected_features(void **state) {
     end_ctx(ctx);
 }
 
+/* In quotes a label is a name as it stands, in the rows that wait for the header and behind them;
+ * a feature is not, and nothing at all is missing in quotes as well. */
+static void test_quoted_labels(void **state) {
+    (void)state;
+    static const char *const names[] = {"na", " NaN", "?", "b", "nan ", "b"};
+    rlar_ctx *ctx = new_ctx();
+    rlar_data *data = read_all_cuts(
+        ctx, "1,2,\"na\"\n1,2,\" NaN\"\n1,2,\"?\"\n1,2, b \n1,2,\"nan \" \n1,2,\"b\"", NULL);
+    for (int i = 0; i < 6; i++)
+        assert_string_equal(label_at(data, i), names[i]);
+    rlar_data_free(data);
+    refuse("1,2,\"x\"\n1,2,na\n", "f:2:3: the label is missing; every sample needs one "
+                                  "(--missing drop leaves such samples out)");
+    refuse("1,2,\"x\"\n1,2,\"\"\n", "f:2:3: the label is missing; every sample needs one "
+                                    "(--missing drop leaves such samples out)");
+    refuse("1,2,\"x\"\n1,\"na\",y\n", "f:2:2: the value is missing, the first of 1 in the file; "
+                                      "fill in column means (--missing mean) or leave such "
+                                      "samples out (--missing drop)");
+    end_ctx(ctx);
+}
+
 static void test_missing(void **state) {
     (void)state;
     static const char text[] = "a,b,label\n1,?,x\n , 2,y\n3,Na,x\n4,4,x\n";
@@ -336,6 +357,7 @@ int main(void) {
                                        cmocka_unit_test(test_header_guess),
                                        cmocka_unit_test(test_label_rule),
                                        cmocka_unit_test(test_expected_features),
+                                       cmocka_unit_test(test_quoted_labels),
                                        cmocka_unit_test(test_missing),
                                        cmocka_unit_test(test_bad_cells),
                                        cmocka_unit_test(test_bad_structure),

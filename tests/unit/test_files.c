@@ -384,6 +384,9 @@ static void test_labels_file_refused(void **state) {
     put(&d, "y.txt", "");
     snprintf(text, sizeof text, "%s: empty file, no samples", labels);
     refuse(&d, "x.csv", RLAR_E_DATA, text);
+    put(&d, "y.txt", "a\n\"\"\nc\n");
+    snprintf(text, sizeof text, "%s:2: the line is blank; one label per line is needed", labels);
+    refuse(&d, "x.csv", RLAR_E_DATA, text);
     put(&d, "y.txt", "a\nnan\nc\n");
     snprintf(text, sizeof text,
              "%s:2:1: the label is missing; every sample needs one (--missing drop leaves such "

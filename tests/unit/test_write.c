@@ -188,6 +188,29 @@ static void round_trips(void **state) {
     end_ctx(ctx);
 }
 
+/* Names that would be missing, or lose their blanks, without quotes; where a format has none, such
+ * a class is refused rather than lost. */
+static void names_like_missing_values(void **state) {
+    (void)state;
+    static const char *const label_sets[][N] = {{"na", "?", "NA", "a"}, {" a", "a", "a ", "Na"}};
+    rlar_ctx *ctx = new_ctx();
+    const temp_folder t = new_folder();
+    char buf[512];
+    for (int k = 0; k < 2; k++) {
+        rlar_data *data = make_data(ctx, values, label_sets[k], NULL);
+        expect_same(ctx, data, &t, "a.csv", &rlar__format_csv, false);
+        expect_same(ctx, data, &t, "a.tsv", &rlar__format_tsv, false);
+        expect_same(ctx, data, &t, "a.arff", &rlar__format_arff, false);
+        expect_refusal(ctx, data, path_in(&t, "a.svm", buf), NULL, RLAR_E_ARG, "LIBSVM");
+        expect_refusal(ctx, data, path_in(&t, "a.npz", buf), NULL, RLAR_E_ARG,
+                       k ? "would be read as one without blanks" : "as a missing label");
+        rlar_data_free(data);
+    }
+    assert_true(rlar_name_needs_quotes("nAn") && !rlar_name_needs_quotes("nano"));
+    remove_folder(&t);
+    end_ctx(ctx);
+}
+
 /* A feature called class must not be taken for the label when the file is read again. */
 static void feature_named_class(void **state) {
     (void)state;
@@ -336,15 +359,11 @@ static void every_allocation_fails_once(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tables),
-        cmocka_unit_test(libsvm),
-        cmocka_unit_test(round_trips),
-        cmocka_unit_test(missing_values),
-        cmocka_unit_test(feature_named_class),
-        cmocka_unit_test(equal_bytes),
-        cmocka_unit_test(npy_header),
-        cmocka_unit_test(refused),
-        cmocka_unit_test(every_allocation_fails_once),
+        cmocka_unit_test(tables),         cmocka_unit_test(libsvm),
+        cmocka_unit_test(round_trips),    cmocka_unit_test(names_like_missing_values),
+        cmocka_unit_test(missing_values), cmocka_unit_test(feature_named_class),
+        cmocka_unit_test(equal_bytes),    cmocka_unit_test(npy_header),
+        cmocka_unit_test(refused),        cmocka_unit_test(every_allocation_fails_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
