@@ -182,13 +182,17 @@ static rlar_status load(rlar_ctx *ctx, rlar_training *t) {
 
 /* ---- Memory ---- */
 
+/* Heads of structures, threads, one parameter each. */
+enum { SMALL = 4096 };
+
 rlar_status rlar__training_forecast(rlar_ctx *ctx, const rlar_training *t,
                                     const rlar_params *params, rlar_forecast *out) {
     RLAR_TRY(params->method->forecast(ctx, &t->train, params, out));
     const double n = (double)t->train.n, d = (double)t->train.d;
     const double p = (double)params->method->outputs(&t->train, params);
-    out->bytes +=
-        (int64_t)(8.0 * ((double)rlar__padded(t->train.n) * d + 2.0 * n + d * (p + 4.0) + n * p));
+    const double c = (double)t->data->classes.count, x = (double)rlar__padded(t->train.n) * d;
+    /* The classes count with their names; what is left over is the same for all sizes. */
+    out->bytes += (int64_t)(8.0 * (x + 3.0 * n + d * (p + 4.0) + n * p + p + 8.0 * c)) + SMALL;
     return RLAR_OK;
 }
 

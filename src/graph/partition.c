@@ -306,7 +306,9 @@ int64_t rlar__partition_bytes(const rlar_ctx *ctx, const rlar_groups *groups, in
         most = count > most ? count : most;
     }
     const int64_t threads = ctx->threads < groups->c ? ctx->threads : groups->c;
-    return 16 * groups->n + threads * (rlar__geodesic_bytes(most, k) + 42 * most);
+    /* A class that does not hang together gets more neighbours, two at a time: mostly few. */
+    return 16 * groups->n + 8 * groups->c +
+           threads * (rlar__geodesic_bytes(most, k + 8) + 42 * most);
 }
 
 /* Number the patches through all classes and list their members. */

@@ -171,6 +171,17 @@ rlar_status rlar__svd_thin(rlar_ctx *ctx, int64_t m, int64_t n, double *a, doubl
     return status;
 }
 
+double rlar__eig_bytes(int64_t n) {
+    return 8.0 * ((double)n * (double)n + 48.0 * (double)n);
+}
+
+/* A matrix with one side above 11/6 of the other is made square first, so a block has at most 3 k
+ * rows. */
+double rlar__svd_bytes(int64_t m, int64_t n) {
+    const double k = (double)(m < n ? m : n);
+    return 8.0 * (4.0 * k * k + 12.0 * k + 32.0 * fmin((double)m + (double)n, 3.0 * k));
+}
+
 void rlar__fix_signs(int64_t d, int64_t p, double *w) {
     for (int64_t j = 0; j < p; j++) {
         double *column = w + j * d;

@@ -147,6 +147,10 @@ rlar_status rlar__eig_general(rlar_ctx *ctx, int64_t n, double *a, double *b, in
  * m x k, s has k entries, descending, vt is k x n. u and vt may be NULL together. */
 rlar_status rlar__svd_thin(rlar_ctx *ctx, int64_t m, int64_t n, double *a, double *u, double *s,
                            double *vt);
+/* The bytes that the first two (of order n), and the last, take beside their arguments at most: the
+ * arrays of LAPACK with its usual block of 32, and the eigenvectors of the rare second try. */
+double rlar__eig_bytes(int64_t n);
+double rlar__svd_bytes(int64_t m, int64_t n);
 /* Make the entry of largest magnitude (the first of them) of every column positive. */
 void rlar__fix_signs(int64_t d, int64_t p, double *w);
 /* Scale every column to length 1; a zero column stays. */

@@ -301,6 +301,7 @@ static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_p
     RLAR_TRY(rlar__forecast_workspace(ctx, state_carve, &st, out));
     const double n = (double)st.n, d = (double)st.d, q = (double)st.q;
     const double gram = st.still ? n * d * d : 0.0; /* made once, not in every iteration */
+    out->bytes += (int64_t)rlar__svd_bytes(st.c, st.q);
     out->dual = st.dual;
     out->flops = gram + (double)st.iters * (rlar__wsolve_flops(st.n, st.d, st.q, st.dual) - gram +
                                             2.0 * n * d * q + 20.0 * q * q * q);

@@ -126,7 +126,8 @@ static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_p
     const double scatter =
         (double)rlar__local_scatter_bytes(&groups, rlar__param_int(params, "k"), r);
     /* The second scatter stands beside what margin.h counts; the Cholesky factor is in place. */
-    rlar__margin_forecast(sizes, scatter + 8.0 * (double)r * (double)r,
+    const double eigen = 8.0 * (double)r * (double)sizes->c + rlar__eig_bytes(r);
+    rlar__margin_forecast(sizes, fmax(scatter, eigen) + 8.0 * (double)r * (double)r,
                           rlar__local_scatter_flops(&groups, r) + 3.0 * pow((double)r, 3.0), out);
     return RLAR_OK;
 }

@@ -43,8 +43,8 @@ void rlar__margin_forecast(const rlar_train *sizes, double matrix_bytes, double 
                            rlar_forecast *out) {
     const double n = (double)sizes->n, d = (double)sizes->d, c = (double)sizes->c;
     const double r = fmin(d, n), held = (double)rlar__reduce_held(sizes->d, sizes->n, sizes->c);
-    /* The eigensolver wants about 40 numbers per row beside the vectors. */
-    const double after = held + 8.0 * r * r + fmax(matrix_bytes, 8.0 * r * (c + 40.0));
+    const double eigen = 8.0 * r * c + rlar__eig_bytes((int64_t)r);
+    const double after = held + 8.0 * r * r + fmax(matrix_bytes, eigen);
     out->bytes = (int64_t)fmax((double)rlar__reduce_lean_bytes(sizes->d, sizes->n), after);
     out->flops = rlar__reduce_flops(sizes->d, sizes->n) + matrix_flops + 4.0 / 3.0 * r * r * r +
                  4.0 * r * r * c + 2.0 * d * r * c;

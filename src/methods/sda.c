@@ -373,6 +373,7 @@ static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_p
     RLAR_TRY(rlar__forecast_workspace(ctx, state_carve, &st, out));
     const double n = (double)st.n, d = (double)st.d, small = fmin(n, d);
     const double newton = small * small * (d / 2.0 + small / 3.0) + 40.0 * n * d;
+    out->bytes += (int64_t)rlar__eig_bytes(st.c); /* of the scores */
     out->dual = !st.en.covariance;
     out->flops = n * d * small + 15.0 * (double)st.q * newton;
     return RLAR_OK;

@@ -284,7 +284,13 @@ static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_p
     (void)ctx;
     const double n = (double)sizes->n, d = (double)sizes->d, c = (double)sizes->c;
     const double r = fmin(d, n), iters = (double)rlar__param_int(params, "iters");
-    const double after = 8.0 * (r * (d + n) + 4.0 * d * c + 3.0 * r * c);
+    const rlar_fisher_problem unique = {.n = sizes->n, .d = sizes->d, .c = sizes->c};
+    const double held = 8.0 * (r * (d + n + 2.0) + 2.0 * d);
+    const double basis = 8.0 * (4.0 * r * c + c * c) + rlar__svd_bytes((int64_t)r, sizes->c);
+    double iterates = 8.0 * (4.0 * d * c + 2.0 * r * c);
+    if (rlar__param_int(params, "variant") == 1)
+        iterates += rlar__rotation_bytes((int64_t)r, sizes->c - 1);
+    const double after = fmax(held + fmax(basis, iterates), rlar__fisher_cholesky_bytes(&unique));
     out->bytes = (int64_t)fmax((double)rlar__reduce_bytes(sizes->d, sizes->n), after);
     out->dual = sizes->d > sizes->n;
     out->flops = rlar__reduce_flops(sizes->d, sizes->n) + 8.0 * r * c * c +

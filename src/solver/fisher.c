@@ -254,11 +254,20 @@ rlar_status rlar__fisher(rlar_ctx *ctx, const rlar_fisher_problem *p, rlar_fishe
     return status;
 }
 
+double rlar__fisher_cholesky_bytes(const rlar_fisher_problem *p) {
+    const double d = (double)p->d, c = (double)p->c;
+    if (rlar__fisher_reduces(p))
+        return 0.0;
+    return 8.0 * (d * d + 3.0 * d * c + 2.0 * c * c + 5.0 * d + 2.0 * c) + rlar__eig_bytes(p->c);
+}
+
 int64_t rlar__fisher_bytes(const rlar_fisher_problem *p) {
     const double d = (double)p->d, c = (double)p->c, r = fmin(d, (double)p->n);
-    /* The way by reduction is the larger one, and cannot be excluded. */
-    const double after =
-        (double)rlar__reduce_held(p->d, p->n, p->c) + 8.0 * (4.0 * r * c + c * c + d * c);
+    /* The way by reduction cannot be excluded; with many classes that by Cholesky is the larger
+     * one. */
+    const double reduced = (double)rlar__reduce_held(p->d, p->n, p->c) +
+                           8.0 * (4.0 * r * c + c * c + d * c) + rlar__svd_bytes((int64_t)r, p->c);
+    const double after = fmax(reduced, rlar__fisher_cholesky_bytes(p));
     /* A copy without the constant features may stand beside it. */
     const double copy = p->n > p->d && p->keep == 0 ? 8.0 * d * (double)p->n : 0.0;
     return (int64_t)(copy + fmax((double)rlar__reduce_lean_bytes(p->d, p->n), after));

@@ -36,7 +36,8 @@ rlar_status rlar__fisher_cholesky(rlar_ctx *ctx, const rlar_fisher_problem *prob
 
 /* Whether the reduction is needed whatever the samples are like. */
 bool rlar__fisher_reduces(const rlar_fisher_problem *sizes);
-/* Bytes at the peak, and operations. */
+/* Bytes at the peak, that of the way by Cholesky alone (0 where it is not gone), and operations. */
+double rlar__fisher_cholesky_bytes(const rlar_fisher_problem *sizes);
 int64_t rlar__fisher_bytes(const rlar_fisher_problem *sizes);
 double rlar__fisher_flops(const rlar_fisher_problem *sizes);
 

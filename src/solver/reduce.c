@@ -49,20 +49,27 @@ void rlar__reduce_free(rlar_reduced *reduced) {
     *reduced = (rlar_reduced){0};
 }
 
+/* What LAPACK takes beside its squares, which the formulas below count. */
+static double svd_rows(int64_t d, int64_t n) {
+    const double small = (double)(d < n ? d : n);
+    return rlar__svd_bytes(d, n) - 32.0 * small * small;
+}
+
 int64_t rlar__reduce_bytes(int64_t d, int64_t n) {
     const double small = (double)(d < n ? d : n), all = (double)d * (double)n;
-    return (int64_t)(8.0 * (3.0 * all + 3.0 * small * small + (double)d * small + (double)d));
+    return (int64_t)(8.0 * (3.0 * all + 3.0 * small * small + (double)d * small + (double)d) +
+                     svd_rows(d, n));
 }
 
 int64_t rlar__reduce_lean_bytes(int64_t d, int64_t n) {
     const double small = (double)(d < n ? d : n), all = (double)d * (double)n;
-    return (int64_t)(8.0 * (2.0 * all + 5.0 * small * small + (double)d));
+    return (int64_t)(8.0 * (2.0 * all + 5.0 * small * small + (double)d) + svd_rows(d, n));
 }
 
 int64_t rlar__reduce_held(int64_t d, int64_t n, int64_t q) {
     const double small = (double)(d < n ? d : n), all = (double)d * (double)n, p = (double)q;
     const double held = n <= d ? all + 2.0 * small * small : all + small * small;
-    return (int64_t)(8.0 * (held + p * ((double)d + 2.0 * small) + 2.0 * (double)d));
+    return (int64_t)(8.0 * (held + p * ((double)d + 2.0 * small) + 2.0 * (double)d + small));
 }
 
 double rlar__reduce_flops(int64_t d, int64_t n) {

@@ -42,6 +42,14 @@ static void carve(rlar_workspace *ws, rotation *ro) {
     ro->vt = rlar__carve(ws, q, small);
 }
 
+double rlar__rotation_bytes(int64_t r, int64_t q) {
+    const rlar_rotation_problem problem = {.r = r, .q = q};
+    rotation ro = {.problem = &problem};
+    rlar_workspace ws = {0};
+    carve(&ws, &ro);
+    return (ws.overflow ? 0x1p62 : (double)ws.used) + rlar__svd_bytes(q, q);
+}
+
 static rlar_status update_along(rlar_ctx *ctx, rotation *ro) {
     const rlar_rotation_problem *p = ro->problem;
     return rlar__project(ctx, p->r, p->q, p->d, p->u, ro->g, ro->along);

@@ -19,5 +19,7 @@ typedef struct rlar_rotation_problem {
  */
 rlar_status rlar__rotation_solve(rlar_ctx *ctx, const rlar_rotation_problem *problem, double *g,
                                  double *step, double *norm);
+/* That it takes beside them. */
+double rlar__rotation_bytes(int64_t r, int64_t q);
 
 #endif

@@ -16,7 +16,7 @@ enum { TRACE = 4096 };
 /* Samples grouped by class, as columns. */
 typedef struct labelled {
     int64_t n, d, c;
-    int64_t first[9];
+    int64_t first[65];
     double *x;     /* d x n */
     double *label; /* n */
 } labelled;
