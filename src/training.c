@@ -28,6 +28,11 @@ static rlar_status count_classes(rlar_ctx *ctx, const rlar_data *data, const rla
         if (row < 0 || row >= data->view.n)
             return rlar__fail(ctx, RLAR_E_ARG, "rlar_fit: row %lld is not one of the %lld samples",
                               (long long)row, (long long)data->view.n);
+        if (data->label[row] < 0)
+            return rlar__fail(ctx, RLAR_E_DATA,
+                              "%s: sample %lld has no class that the model it was read with knows; "
+                              "read the data without a model",
+                              data->file, (long long)row + 1);
         t->first[data->label[row] + 1]++;
     }
     t->train.c = 0;

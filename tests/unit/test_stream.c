@@ -142,6 +142,9 @@ static void test_model_by_name(void **state) {
     assert_int_equal(rlar_data_label(data, 1), -1); /* unknown to the model */
     assert_int_equal(rlar_data_label(data, 2), -1); /* missing */
     assert_int_equal(rlar_data_class_size(data, 2), 1);
+    rlar_model *learned = NULL; /* what has no class cannot be learned from */
+    assert_int_equal(rlar_fit(d.ctx, data, NULL, NULL, &learned, NULL), RLAR_E_DATA);
+    assert_non_null(strstr(rlar_ctx_error(d.ctx), "x.csv: sample 2 has no class"));
     rlar_data_free(data);
     put(&d, "x.csv", "y,b,a\n1,2,3\n");
     data = read_file(&d, "x.csv");
