@@ -142,6 +142,7 @@ void cli_warn_labels(cli *c, const cli_data *data);
 
 /* ---- read_mat.c ---- */
 bool cli_mat_wanted(const cli *c, const char *path);
+int cli_mat_vars_check(cli *c); /* the option alone, before any file is read */
 int cli_mat_read(cli *c, const char *path, rlar_missing missing, cli_data *out);
 bool cli_matio_present(void); /* can .mat files be read? */
 

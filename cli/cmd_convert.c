@@ -4,7 +4,9 @@
 int cli_cmd_convert(cli *c) {
     cli_data data = {0};
     const char *to = c->args.word[1];
-    int code = cli_data_load(c, c->args.word[0], (rlar_missing)c->args.missing, &data);
+    int code = cli_check(c, rlar_write_check(c->ctx, to, NULL));
+    if (code == 0)
+        code = cli_data_load(c, c->args.word[0], (rlar_missing)c->args.missing, &data);
     if (code == 0)
         code = cli_check(c, rlar_data_write(c->ctx, data.data, to, NULL));
     if (code == 0)

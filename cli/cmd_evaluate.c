@@ -155,7 +155,7 @@ static int plan_axis(cli *c, plan *p, int index) {
             *at = *at == '+' ? ',' : *at;
     p->axes[index] = (rlar_axis){axis->method, axis->name, values->item, values->count};
     if (scale || strcmp(axis->name, "classifier") == 0)
-        return 0;
+        return 0; /* rlar_eval_check asks for these */
     return check_axis(c, p, axis, values);
 }
 
@@ -194,7 +194,7 @@ static int plan_make(cli *c, plan *p) {
         code = plan_methods(c, p);
     if (code == 0)
         code = plan_grid(c, p);
-    return code;
+    return code == 0 ? cli_check(c, rlar_eval_check(c->ctx, &p->spec)) : code;
 }
 
 static void plan_free(plan *p, int grids) {

@@ -246,13 +246,15 @@ int cli_cmd_fit(cli *c) {
         return cli_usage(c, "-o: a model cannot go to standard output, name a file");
     int code = cli_params_make(c, &method, 1, &params);
     if (code == 0)
-        code = cli_data_load(c, c->args.word[0], (rlar_missing)c->args.missing, &data);
-    if (code == 0)
-        code = cli_need_labels(c, &data);
+        code = cli_check(c, rlar_scale_check(c->ctx, options.scale));
     if (code == 0)
         code = probe_output(c, c->args.output);
     if (code == 0)
         code = probe_output(c, c->args.trace);
+    if (code == 0)
+        code = cli_data_load(c, c->args.word[0], (rlar_missing)c->args.missing, &data);
+    if (code == 0)
+        code = cli_need_labels(c, &data);
     if (code == 0)
         code = c->args.dry_run > 0 ? dry_run(c, &data, params, &options)
                                    : fit(c, &data, params, &options);

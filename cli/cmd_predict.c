@@ -143,14 +143,19 @@ int cli_cmd_predict(cli *c) {
     prediction p = {.options = RLAR_INIT(rlar_predict_options)};
     if (c->args.json > 0 && c->args.scores > 0)
         return cli_usage(c, "--json and --scores exclude each other");
-    int code = cli_check(c, rlar_model_load(c->ctx, c->args.word[0], &model));
+    int code = cli_check(c, rlar_classifier_check(c->ctx, c->args.classifier, NULL));
+    if (code == 0)
+        code = cli_check(c, rlar_model_load(c->ctx, c->args.word[0], &model));
     if (code != 0)
         return code;
     p.model = model;
     p.options.classifier = c->args.classifier;
     p.options.neighbours = c->args.neighbours;
     p.names = c->args.json > 0 ? json_array() : NULL;
-    code = predict(c, &p);
+    code =
+        cli_check(c, rlar_classifier_check(c->ctx, c->args.classifier, rlar_model_method(model)));
+    if (code == 0)
+        code = predict(c, &p);
     json_decref(p.names);
     free(p.classes);
     free(p.scores);

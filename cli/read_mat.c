@@ -295,13 +295,16 @@ static int read_all(cli *c, const source *from, rlar_missing missing, cli_data *
     return code;
 }
 
+int cli_mat_vars_check(cli *c) {
+    const char *comma = c->args.mat_vars != NULL ? strchr(c->args.mat_vars, ',') : NULL;
+    if (comma == NULL || (comma != c->args.mat_vars && comma[1] != '\0' && !strchr(comma + 1, ',')))
+        return 0;
+    return cli_usage(c, "--mat-vars '%s': one or two names expected, e.g. X,y", c->args.mat_vars);
+}
+
 int cli_mat_read(cli *c, const char *path, rlar_missing missing, cli_data *out) {
     char name[64];
     int fd = -1;
-    const char *comma = c->args.mat_vars != NULL ? strchr(c->args.mat_vars, ',') : NULL;
-    if (comma != NULL && (comma == c->args.mat_vars || comma[1] == '\0' || strchr(comma + 1, ',')))
-        return cli_usage(c, "--mat-vars '%s': one or two names expected, e.g. X,y",
-                         c->args.mat_vars);
     if (c->args.labels != NULL)
         return cli_usage(
             c, "--labels: a .mat file holds its own labels; name them with --mat-vars X,y");

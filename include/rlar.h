@@ -298,6 +298,8 @@ RLAR_API int rlar_name_needs_quotes(const char *name);
  * or by name. Atomic. */
 RLAR_API rlar_status rlar_data_write(rlar_ctx *ctx, const rlar_data *data, const char *path,
                                      const char *format);
+/* Is there such a format? The error is that of writing, before there is anything to write. */
+RLAR_API rlar_status rlar_write_check(rlar_ctx *ctx, const char *path, const char *format);
 
 /* ---- Fit, predict, the model ---- */
 
@@ -317,6 +319,12 @@ struct rlar_predict_options {
     const int64_t *rows;    /* predict these samples only, or NULL: all */
     int64_t n_rows;
 };
+
+/* Are these texts that options may hold? The error is that of the fit or the prediction. A method,
+ * or NULL: argmax is for those whose outputs are class scores. */
+RLAR_API rlar_status rlar_scale_check(rlar_ctx *ctx, const char *scale);
+RLAR_API rlar_status rlar_classifier_check(rlar_ctx *ctx, const char *classifier,
+                                           const char *method);
 
 RLAR_API const char *rlar_model_method(const rlar_model *model);
 RLAR_API int64_t rlar_model_dims(const rlar_model *model);    /* d */
@@ -401,6 +409,8 @@ typedef struct rlar_eval_result {
     int64_t train_min, train_max, test_min, test_max; /* sizes over the trials */
 } rlar_eval_result;
 
+/* All that can be said of the specification without data; rlar_evaluate starts with it. */
+RLAR_API rlar_status rlar_eval_check(rlar_ctx *ctx, const rlar_eval_spec *spec);
 RLAR_API rlar_status rlar_evaluate(rlar_ctx *ctx, const rlar_data *data, const rlar_eval_spec *spec,
                                    rlar_eval **out);
 RLAR_API int64_t rlar_eval_count(const rlar_eval *eval);

@@ -212,6 +212,14 @@ static rlar_status choose(rlar_ctx *ctx, const char *classifier, const rlar_meth
     return RLAR_OK;
 }
 
+rlar_status rlar_classifier_check(rlar_ctx *ctx, const char *classifier, const char *method) {
+    prediction p;
+    if (!ctx)
+        return RLAR_E_ARG;
+    rlar__begin(ctx);
+    return choose(ctx, classifier, method ? rlar_method_find(method) : NULL, &p);
+}
+
 rlar_status rlar_predict(rlar_ctx *ctx, const rlar_model *model, const rlar_data *data,
                          const rlar_predict_options *options, int64_t *classes, double *scores) {
     if (!ctx || !model || !data || !classes)

@@ -62,6 +62,14 @@ rlar_status rlar__scaling_parse(rlar_ctx *ctx, const char *text, rlar_scaling *o
     return RLAR_OK;
 }
 
+rlar_status rlar_scale_check(rlar_ctx *ctx, const char *scale) {
+    rlar_scaling scaling;
+    if (!ctx)
+        return RLAR_E_ARG;
+    rlar__begin(ctx);
+    return rlar__scaling_parse(ctx, scale, &scaling);
+}
+
 static void text_append(char *buf, size_t size, const char *text) {
     const size_t used = strlen(buf), more = strlen(text);
     if (used + more < size)

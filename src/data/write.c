@@ -118,6 +118,14 @@ static rlar_status check_labels(const rlar_writer *w) {
     return RLAR_OK;
 }
 
+rlar_status rlar_write_check(rlar_ctx *ctx, const char *path, const char *format) {
+    bool gzip;
+    if (!ctx || !path)
+        return rlar__fail(ctx, RLAR_E_ARG, "rlar_write_check: ctx and path are needed");
+    rlar__begin(ctx);
+    return choose(ctx, path, format, &gzip) ? RLAR_OK : RLAR_E_ARG;
+}
+
 /* The temporary file is made before the format is asked, and removed again when it refuses. */
 rlar_status rlar_data_write(rlar_ctx *ctx, const rlar_data *data, const char *path,
                             const char *format) {

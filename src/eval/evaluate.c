@@ -246,6 +246,34 @@ static rlar_status check_methods(rlar_ctx *ctx, const rlar_eval_spec *spec) {
     return rlar__axes_check(ctx, spec);
 }
 
+/* The grid of one method, which asks for every value, and its classifier. */
+static rlar_status check_grid(rlar_ctx *ctx, const rlar_eval_spec *spec, int64_t method) {
+    rlar_grid grid;
+    bool varies = false;
+    RLAR_TRY(rlar__grid_build(ctx, spec, method, &grid));
+    for (int64_t i = 0; i < grid.n_axes; i++)
+        varies = varies || strcmp(rlar__texts_at(&grid.names, i), "classifier") == 0;
+    rlar__grid_free(&grid);
+    return varies ? RLAR_OK
+                  : rlar_classifier_check(ctx, spec->classifier,
+                                          rlar_params_method(spec->methods[method])->name);
+}
+
+static int64_t runs_of(const rlar_eval_spec *spec) {
+    const int64_t trials = spec->trials ? spec->trials : DEFAULT_TRIALS;
+    return spec->split == RLAR_SPLIT_FOLDS && spec->folds > 0 && spec->folds < INT32_MAX
+               ? trials * spec->folds
+               : trials;
+}
+
+static rlar_status check_runs(rlar_ctx *ctx, const rlar_eval_spec *spec) {
+    const int64_t runs = runs_of(spec);
+    return runs <= MOST_TRIALS
+               ? RLAR_OK
+               : rlar__fail(ctx, RLAR_E_ARG, "trials times folds is %lld; choose at most %d",
+                            (long long)runs, MOST_TRIALS);
+}
+
 /* Cheap things first. */
 static rlar_status check_spec(rlar_ctx *ctx, const rlar_eval_spec *spec) {
     rlar_scaling scaling;
@@ -264,7 +292,11 @@ static rlar_status check_spec(rlar_ctx *ctx, const rlar_eval_spec *spec) {
                           (long long)spec->neighbours);
     RLAR_TRY(rlar__scaling_parse(ctx, spec->scale, &scaling));
     RLAR_TRY(rlar__classifier_parse(ctx, spec->classifier, &classifier));
-    return check_methods(ctx, spec);
+    RLAR_TRY(check_methods(ctx, spec));
+    RLAR_TRY(check_runs(ctx, spec));
+    for (int64_t m = 0; m < spec->n_methods; m++)
+        RLAR_TRY(check_grid(ctx, spec, m));
+    return RLAR_OK;
 }
 
 /* From the specification to a run that can start. */
@@ -279,13 +311,23 @@ static rlar_status start_run(rlar_ctx *ctx, rlar_run *run) {
                                   .seed = spec->seed};
     RLAR_TRY(rlar__split_check(ctx, &run->labels, &run->rule));
     run->data_id = rlar__data_id(&run->labels);
-    run->trials = spec->trials ? spec->trials : DEFAULT_TRIALS;
-    if (spec->split == RLAR_SPLIT_FOLDS)
-        run->trials *= spec->folds;
-    if (run->trials > MOST_TRIALS)
-        return rlar__fail(ctx, RLAR_E_ARG, "trials times folds is %lld; choose at most %d",
-                          (long long)run->trials, MOST_TRIALS);
+    run->trials = runs_of(spec);
     return prepare(ctx, run);
+}
+
+/* The caller's struct may be older (shorter) than ours: what it lacks is 0. */
+static rlar_eval_spec known_spec(const rlar_eval_spec *spec) {
+    rlar_eval_spec known = {0};
+    memcpy(&known, spec, spec->size < sizeof known ? spec->size : sizeof known);
+    return known;
+}
+
+rlar_status rlar_eval_check(rlar_ctx *ctx, const rlar_eval_spec *spec) {
+    if (ctx == NULL || spec == NULL || spec->size < sizeof spec->size)
+        return rlar__fail(ctx, RLAR_E_ARG, "rlar_eval_check: ctx and a sized spec are needed");
+    rlar__begin(ctx);
+    const rlar_eval_spec known = known_spec(spec);
+    return check_spec(ctx, &known);
 }
 
 rlar_status rlar_evaluate(rlar_ctx *ctx, const rlar_data *data, const rlar_eval_spec *spec,
@@ -295,9 +337,7 @@ rlar_status rlar_evaluate(rlar_ctx *ctx, const rlar_data *data, const rlar_eval_
         return rlar__fail(ctx, RLAR_E_ARG,
                           "rlar_evaluate: every argument is needed, and the size of the spec");
     rlar__begin(ctx);
-    /* The caller's struct may be older (shorter) than ours: what it lacks is 0. */
-    rlar_eval_spec known = {0};
-    memcpy(&known, spec, spec->size < sizeof known ? spec->size : sizeof known);
+    const rlar_eval_spec known = known_spec(spec);
     rlar_run run = {.data = data, .spec = &known, .threads = rlar_ctx_threads(ctx)};
     RLAR_TRY(rlar__blas_open(ctx, 0));
     rlar_status status = start_run(ctx, &run);

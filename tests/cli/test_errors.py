@@ -152,6 +152,46 @@ class Resources(Case):
         self.fails(IO, "fit", "good.csv", says=r"good\.csv.*[Pp]ermission")
 
 
+class OptionsBeforeFiles(Case):
+    """A wrong option is told before any file is opened: here there is none to open."""
+
+    WRONG = {
+        "fit x.csv --scale foo": "foo.*minmax",
+        "fit x.csv --preset foo": "foo.*paper",
+        "fit x.csv --method foo": "foo.*rlar",
+        "fit x.csv -p alhpa=1": "alhpa.*alpha",
+        "fit x.csv --alpha no": "alpha",
+        "fit x.csv --mat-vars a,b,c": "a,b,c",
+        "predict m.rlar x.csv --classifier foo": "foo.*centroid",
+        "predict m.rlar x.csv --mat-vars ,b": "mat-vars",
+        "convert x.csv out.xyz": r"out\.xyz.*csv",
+        "convert x.csv -": "standard output",
+        "evaluate x.csv --folds 3 --scale foo": "foo.*minmax",
+        "evaluate x.csv --folds 3 --classifier foo": "foo.*centroid",
+        "evaluate x.csv --folds 3 --methods rr,lda --classifier argmax": "argmax.*lda",
+        "evaluate x.csv --folds 3 --trials 99999999": "trials",
+        "evaluate x.csv --folds 999 --trials 9999": "trials times folds",
+        "evaluate x.csv --folds 3 --tune cv --grid scale=none,foo": "foo.*minmax",
+        "evaluate x.csv --folds 3 --tune cv --grid classifier=foo": "foo.*centroid",
+        "evaluate x.csv --folds 3 --tune cv --grid alpha=1,no": "no",
+        "evaluate x.csv --folds 3 --tune cv --grid alpha=1 --grid alpha=2": "twice",
+    }
+
+    def test_told_at_once(self):
+        for command, says in self.WRONG.items():
+            with self.subTest(command):
+                self.fails(USAGE, *command.split(), says=says)
+
+    def test_a_classifier_that_the_model_cannot_use(self):
+        self.write("good.csv", odd_inputs.GOOD)
+        self.ok("fit", "good.csv", "--method", "lda", "-o", "lda.rlar")
+        self.fails(USAGE, "predict", "lda.rlar", "x.csv", "--classifier", "argmax", says="argmax")
+
+    def test_an_output_that_cannot_be_made(self):
+        for option in ("-o", "--trace"):
+            self.fails(IO, "fit", "x.csv", option, "no/such/file", says="no/such/file")
+
+
 class Document(Case):
     """docs/errors.md is what the program says today."""
 
