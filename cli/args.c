@@ -159,6 +159,26 @@ static const cli_option *find_letter(unsigned verbs, char letter) {
     return NULL;
 }
 
+/* What was meant: an option of this verb, or the verbs that have it. */
+static int unknown_long(cli *c, const char *name, size_t length) {
+    char *copy = cli_strdup(name, length), owners[128] = "";
+    const char *near = cli_option_near(copy, cli_verb_bit(c->verb));
+    size_t used = 0;
+    for (const cli_verb *verb = cli_verbs; verb->name != NULL && used < sizeof owners; verb++)
+        if (find_long(cli_verb_bit(verb), name, length) != NULL)
+            used += (size_t)snprintf(owners + used, sizeof owners - used, "%s%s",
+                                     used > 0 ? ", " : "", verb->name);
+    int code;
+    if (used > 0)
+        code = cli_usage(c, "unknown option '--%s': it belongs to %s", copy, owners);
+    else if (near != NULL)
+        code = cli_usage(c, "unknown option '--%s': did you mean --%s?", copy, near);
+    else
+        code = cli_usage(c, "unknown option '--%s'", copy);
+    free(copy);
+    return code;
+}
+
 /* One `--name`, `--name=VALUE` or `--name VALUE`; *used counts the arguments taken. */
 static int parse_long(cli *c, int argc, char **argv, int *used) {
     const unsigned verbs = cli_verb_bit(c->verb);
@@ -166,15 +186,8 @@ static int parse_long(cli *c, int argc, char **argv, int *used) {
     const size_t length = equals != NULL ? (size_t)(equals - name) : strlen(name);
     const cli_option *option = find_long(verbs, name, length);
     *used = 1;
-    if (option == NULL) {
-        char *copy = cli_strdup(name, length);
-        const char *near = cli_option_near(copy, verbs);
-        const int code = near != NULL
-                             ? cli_usage(c, "unknown option '--%s': did you mean --%s?", copy, near)
-                             : cli_usage(c, "unknown option '--%s'", copy);
-        free(copy);
-        return code;
-    }
+    if (option == NULL)
+        return unknown_long(c, name, length);
     if (option->kind == OPT_FLAG)
         return equals == NULL ? store(c, option, NULL)
                               : cli_usage(c, "--%s takes no value", option->name);

@@ -81,6 +81,10 @@ void cli_progress_clear(cli *c); /* take the progress line off the terminal */
 
 /* ---- out.c ---- */
 int cli_out_open(cli *c, const char *path); /* NULL or "-": standard output */
+/* Can the file be made, and is it, for the second, none of those that are read? Better to know at
+ * once. */
+int cli_out_makeable(cli *c, const char *path);
+int cli_out_probe(cli *c, const char *path);
 void cli_write(cli *c, const char *bytes, size_t size);
 void cli_printf(cli *c, const char *format, ...) CLI_PRINTF(2, 3);
 void cli_csv(cli *c, const char *text);  /* one field, quoted where it must be */

@@ -6,6 +6,8 @@ int cli_cmd_convert(cli *c) {
     const char *to = c->args.word[1];
     int code = cli_check(c, rlar_write_check(c->ctx, to, NULL));
     if (code == 0)
+        code = cli_out_makeable(c, to); /* in place, too: it is the same data */
+    if (code == 0)
         code = cli_data_load(c, c->args.word[0], (rlar_missing)c->args.missing, &data);
     if (code == 0)
         code = cli_check(c, rlar_data_write(c->ctx, data.data, to, NULL));

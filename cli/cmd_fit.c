@@ -225,15 +225,19 @@ static int fit(cli *c, const cli_data *data, const rlar_params *params,
     return code;
 }
 
-/* Can the file be made? Better to know before an hour of fitting than after. */
-static int probe_output(cli *c, const char *path) {
-    rlar_file *file = NULL;
-    if (path == NULL || c->args.dry_run > 0)
+/* The files are made at the end; that they can be is seen before an hour of fitting. */
+static int check_outputs(cli *c) {
+    const char *model = c->args.output, *lines = c->args.trace;
+    if ((model != NULL && strcmp(model, "-") == 0) || (lines != NULL && strcmp(lines, "-") == 0))
+        return cli_usage(c, "%s cannot go to standard output, name a file",
+                         model != NULL && strcmp(model, "-") == 0 ? "-o: a model"
+                                                                  : "--trace: a trace");
+    if (model != NULL && lines != NULL && strcmp(model, lines) == 0)
+        return cli_usage(c, "-o and --trace are the same file, %s; name two", model);
+    if (c->args.dry_run > 0)
         return 0;
-    const int code = cli_check(c, rlar_file_create(c->ctx, path, &file));
-    if (code == 0)
-        rlar_file_abort(file);
-    return code;
+    const int code = cli_out_probe(c, model);
+    return code == 0 ? cli_out_probe(c, lines) : code;
 }
 
 int cli_cmd_fit(cli *c) {
@@ -242,15 +246,11 @@ int cli_cmd_fit(cli *c) {
     cli_data data = {0};
     rlar_fit_options options = RLAR_INIT(rlar_fit_options);
     options.scale = c->args.scale;
-    if (c->args.output != NULL && strcmp(c->args.output, "-") == 0)
-        return cli_usage(c, "-o: a model cannot go to standard output, name a file");
     int code = cli_params_make(c, &method, 1, &params);
     if (code == 0)
         code = cli_check(c, rlar_scale_check(c->ctx, options.scale));
     if (code == 0)
-        code = probe_output(c, c->args.output);
-    if (code == 0)
-        code = probe_output(c, c->args.trace);
+        code = check_outputs(c);
     if (code == 0)
         code = cli_data_load(c, c->args.word[0], (rlar_missing)c->args.missing, &data);
     if (code == 0)

@@ -131,8 +131,8 @@ static int transform(cli *c, embedding *e) {
     const rlar_data *block = NULL;
     int64_t samples = 0;
     int code = cli_stream_open(c, c->args.word[1], e->model, &stream);
-    if (code == 0 && e->stream)
-        code = cli_out_open(c, c->args.output);
+    if (code == 0)
+        code = e->stream ? cli_out_open(c, c->args.output) : cli_out_probe(c, c->args.output);
     while (code == 0 && !cli_out_broken(c)) {
         code = cli_stream_next(c, &stream, &block);
         if (code != 0 || block == NULL)

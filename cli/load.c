@@ -17,10 +17,10 @@ enum { BLOCK_DOUBLES = 1 << 21 };
 static const char *const endings[] = {"",     ".csv", ".tsv",  ".svm", ".libsvm",
                                       ".npy", ".npz", ".arff", ".mat"};
 
-/* "DIR/WORD" plus ending, when there is such a file; else NULL. */
-static char *probe(const char *dir, const char *word, const char *ending, const char *gz) {
+/* The word plus ending, when there is such a file; else NULL. */
+static char *probe(const char *word, const char *ending, const char *gz) {
     char *path = NULL;
-    if (asprintf(&path, "%s/%s%s%s", dir, word, ending, gz) < 0)
+    if (asprintf(&path, "%s%s%s", word, ending, gz) < 0)
         return NULL;
     if (access(path, F_OK) == 0)
         return path;
@@ -30,6 +30,22 @@ static char *probe(const char *dir, const char *word, const char *ending, const 
 
 static const char *data_dir(const cli *c) {
     return c->args.data_dir != NULL ? c->args.data_dir : getenv("RLAR_DATA_DIR");
+}
+
+/* The ending is easily forgotten. */
+static int not_found(cli *c, const char *word) {
+    char *meant = NULL;
+    for (size_t i = 1; i < sizeof endings / sizeof endings[0] && meant == NULL; i++) {
+        meant = probe(word, endings[i], "");
+        if (meant == NULL)
+            meant = probe(word, endings[i], ".gz");
+    }
+    const int code =
+        meant != NULL
+            ? cli_error(c, CODE_IO, "%s: no such file or folder; did you mean %s?", word, meant)
+            : cli_error(c, CODE_IO, "%s: no such file or folder", word);
+    free(meant);
+    return code;
 }
 
 /* Missing files are told here, since only here it is known where else they were looked for. */
@@ -42,12 +58,19 @@ static int find_file(cli *c, const char *word, char **out) {
     if (word[0] == '\0' || errno != ENOENT)
         return cli_error(c, CODE_IO, "'%s': %s", word, strerror(errno));
     if (dir == NULL || word[0] == '/')
-        return cli_error(c, CODE_IO, "%s: no such file or folder", word);
-    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
-        if ((*out = probe(dir, word, endings[i], "")) != NULL ||
-            (*out = probe(dir, word, endings[i], ".gz")) != NULL)
-            return 0;
+        return not_found(c, word);
+    char *there = NULL;
+    if (asprintf(&there, "%s/%s", dir, word) < 0)
+        return cli_error(c, CODE_MEMORY, "out of memory");
+    *out = NULL;
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0] && *out == NULL; i++) {
+        *out = probe(there, endings[i], "");
+        if (*out == NULL)
+            *out = probe(there, endings[i], ".gz");
     }
+    free(there);
+    if (*out != NULL)
+        return 0;
     return cli_error(c, CODE_IO, "%s: no such file or folder, nor in the data folder %s", word,
                      dir);
 }
@@ -147,7 +170,7 @@ int cli_need_labels(cli *c, const cli_data *data) {
 
 void cli_warn_labels(cli *c, const cli_data *data) {
     const int64_t n = rlar_data_samples(data->data), classes = rlar_data_classes(data->data);
-    if (classes > n / 2)
+    if (classes > 2 && classes > n / 2)
         cli_warn(
             c,
             "%s: the label column looks continuous: %lld classes in %lld samples; choose another "

@@ -47,10 +47,19 @@ static void fill_descriptors(void) {
         }
 }
 
+static int unknown_verb(cli *c, const char *name) {
+    const char *what = name[0] == '-' ? "option" : "verb";
+    const char *near = name[0] == '-' ? NULL : cli_verb_near(name);
+    if (near != NULL)
+        return cli_error(c, CODE_USAGE, "unknown verb '%s': did you mean '%s'?", name, near);
+    return cli_error(c, CODE_USAGE, "unknown %s '%s' ('rlar --help' lists the verbs)", what, name);
+}
+
 static int help(cli *c, const char *name) {
-    const cli_verb *verb = name != NULL ? cli_verb_find(name) : NULL;
-    if (name != NULL && verb == NULL)
-        return cli_error(c, CODE_USAGE, "unknown verb '%s' ('rlar --help' lists them)", name);
+    const bool whole = name == NULL || strcmp(name, "help") == 0;
+    const cli_verb *verb = whole ? NULL : cli_verb_find(name);
+    if (!whole && verb == NULL)
+        return unknown_verb(c, name);
     if (verb != NULL)
         cli_help_verb(c, verb);
     else
@@ -83,7 +92,8 @@ static int run_verb(cli *c, int argc, char **argv) {
 /* What stands before the verb: version and help only. */
 static int dispatch(cli *c, int argc, char **argv) {
     const char *first = argv[1];
-    if (strcmp(first, "--version") == 0 || strcmp(first, "-V") == 0) {
+    if (strcmp(first, "--version") == 0 || strcmp(first, "-V") == 0 ||
+        strcmp(first, "version") == 0) {
         cli_printf(c, "rlar %s\n", rlar_version());
         return 0;
     }
@@ -94,11 +104,7 @@ static int dispatch(cli *c, int argc, char **argv) {
     c->verb = cli_verb_find(first);
     if (c->verb != NULL)
         return run_verb(c, argc - 2, argv + 2);
-    const char *what = first[0] == '-' ? "option" : "verb";
-    const char *near = first[0] == '-' ? NULL : cli_verb_near(first);
-    if (near != NULL)
-        return cli_error(c, CODE_USAGE, "unknown verb '%s': did you mean '%s'?", first, near);
-    return cli_error(c, CODE_USAGE, "unknown %s '%s' ('rlar --help' lists the verbs)", what, first);
+    return unknown_verb(c, first);
 }
 
 int main(int argc, char **argv) {

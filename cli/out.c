@@ -8,13 +8,58 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli.h"
 
+static bool same_file(const struct stat *a, const char *path) {
+    struct stat b;
+    return stat(path, &b) == 0 && a->st_dev == b.st_dev && a->st_ino == b.st_ino;
+}
+
+/* Is the path that of a file which this run reads? A device such as /dev/null may be both. */
+static bool is_input(const cli *c, const char *path) {
+    struct stat out;
+    if (stat(path, &out) != 0 || !S_ISREG(out.st_mode))
+        return false;
+    bool found = c->args.labels != NULL && same_file(&out, c->args.labels);
+    for (int i = 0; i < c->args.words && !found; i++)
+        found = c->args.word[i] != path && same_file(&out, c->args.word[i]);
+    return found;
+}
+
+static int refuse_input(cli *c, const char *path) {
+    if (!is_input(c, path))
+        return 0;
+    return cli_usage(c, "%s is read and would be overwritten; name another file", path);
+}
+
+/* A pipe is left alone: its reader would see the end of it. */
+int cli_out_makeable(cli *c, const char *path) {
+    rlar_file *file = NULL;
+    struct stat there;
+    if (stat(path, &there) == 0 && (S_ISFIFO(there.st_mode) || S_ISCHR(there.st_mode)))
+        return 0;
+    const int code = cli_check(c, rlar_file_create(c->ctx, path, &file));
+    if (code == 0)
+        rlar_file_abort(file);
+    return code;
+}
+
+int cli_out_probe(cli *c, const char *path) {
+    if (path == NULL || strcmp(path, "-") == 0)
+        return 0;
+    const int code = refuse_input(c, path);
+    return code == 0 ? cli_out_makeable(c, path) : code;
+}
+
 int cli_out_open(cli *c, const char *path) {
     if (path == NULL || strcmp(path, "-") == 0)
         return 0;
+    const int code = refuse_input(c, path);
+    if (code != 0)
+        return code;
     c->out.path = path;
     return cli_check(c, rlar_file_create(c->ctx, path, &c->out.file));
 }

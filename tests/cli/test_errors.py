@@ -192,6 +192,65 @@ class OptionsBeforeFiles(Case):
             self.fails(IO, "fit", "x.csv", option, "no/such/file", says="no/such/file")
 
 
+class Outputs(Case):
+    """No run overwrites what it reads, and where a file cannot be made it is told at once."""
+
+    def setUp(self):
+        super().setUp()
+        self.write("good.csv", odd_inputs.GOOD)
+        self.ok("fit", "good.csv", "-o", "m.rlar")
+        self.path("link.csv").symlink_to("good.csv")
+
+    def test_inputs_are_not_overwritten(self):
+        for command in ("fit good.csv -o good.csv", "fit good.csv -o link.csv",
+                        "fit good.csv --trace good.csv", "predict m.rlar good.csv -o m.rlar",
+                        "predict m.rlar good.csv -o good.csv", "rank m.rlar -o m.rlar",
+                        "transform m.rlar link.csv -o good.csv",
+                        "evaluate good.csv --folds 2 -o good.csv"):
+            with self.subTest(command):
+                self.fails(USAGE, *command.split(), says="is read and would be overwritten")
+
+    def test_fit_writes_two_files(self):
+        self.fails(USAGE, "fit", "good.csv", "-o", "a", "--trace", "a", says="same file")
+        self.fails(USAGE, "fit", "good.csv", "--trace", "-", says="standard output")
+
+    def test_told_before_the_data_are_read(self):
+        self.fails(IO, "convert", "x.csv", "no/such/file.csv", says="no/such/file")
+
+    def test_a_pipe_is_opened_once(self):
+        for command in ("convert good.csv pipe.csv", "predict m.rlar good.csv -o pipe.csv",
+                        "transform m.rlar good.csv -o pipe.csv"):
+            with self.subTest(command):
+                os.mkfifo(self.path("pipe.csv"))
+                reader = subprocess.Popen(["cat", "pipe.csv"], cwd=self.folder,
+                                          stdout=subprocess.PIPE)
+                self.ok(*command.split())
+                self.assertGreater(len(reader.communicate(timeout=20)[0]), 10)
+                self.path("pipe.csv").unlink()
+
+
+class Hints(Case):
+    """What was meant."""
+
+    def test_hints(self):
+        self.write("good.csv", odd_inputs.GOOD)
+        for command, code, says in (
+                ("fit good", IO, "did you mean good.csv"),
+                ("help fitt", USAGE, "did you mean 'fit'"),
+                ("predict m.rlar x.csv --alpha 1", USAGE, "--alpha.*belongs to fit, evaluate"),
+                ("fit x.csv --aplha 1", USAGE, "did you mean --alpha")):
+            with self.subTest(command):
+                self.fails(code, *command.split(), says=says)
+
+    def test_other_ways_to_ask(self):
+        self.assertEqual(self.ok("version").out, self.ok("--version").out)
+        self.assertEqual(self.ok("help", "help").out, self.ok("--help").out)
+
+    def test_two_classes_are_not_continuous(self):
+        self.write("tiny.csv", "1,2,a\n2,3,b\n4,4,b\n")
+        self.assertNotIn("continuous", self.ok("fit", "tiny.csv").err)
+
+
 class Document(Case):
     """docs/errors.md is what the program says today."""
 
