@@ -143,7 +143,8 @@ void cli_line(cli *c, const char *name) {
     const bool quotes = pair || rlar_name_needs_quotes(name);
     cli_write(c, "\"", quotes);
     cli_write(c, name, length);
-    cli_write(c, "\"\n" + !quotes, 1 + (size_t)quotes);
+    cli_write(c, "\"", quotes);
+    cli_write(c, "\n", 1);
 }
 
 /* EPIPE alone is no failure. */
