@@ -99,8 +99,10 @@ static void report(cli *c, const prediction *p, const cli_stream *stream) {
     if (p->labelled > 0)
         cli_note(c, "accuracy %.1f %% (%lld of %lld)", 100 * accuracy, (long long)p->right,
                  (long long)p->labelled);
-    else
+    else if (p->n > 0)
         cli_note(c, "%lld samples, no labels to compare with", (long long)p->n);
+    else
+        cli_warn(c, "%s: no samples", stream->held.file);
     if (p->unknown > 0)
         cli_warn(c, "%lld samples have a class that the model does not know; they count as wrong",
                  (long long)p->unknown);

@@ -140,6 +140,8 @@ static int transform(cli *c, embedding *e) {
         code = embed_block(c, e, block, samples == 0);
         samples += rlar_data_samples(block);
     }
+    if (code == 0 && samples == 0)
+        cli_warn(c, "%s: no samples", stream.held.file);
     cli_stream_close(&stream);
     if (code == 0 && !e->stream)
         code = write_table(c, e);

@@ -246,6 +246,13 @@ class Hints(Case):
         self.assertEqual(self.ok("version").out, self.ok("--version").out)
         self.assertEqual(self.ok("help", "help").out, self.ok("--help").out)
 
+    def test_nothing_to_predict(self):
+        self.write("good.csv", odd_inputs.GOOD)
+        self.write("none.csv", "")
+        self.ok("fit", "good.csv", "-o", "m.rlar")
+        for verb in ("predict", "transform"):
+            self.assertIn("warning: none.csv: no samples", self.ok(verb, "m.rlar", "none.csv").err)
+
     def test_two_classes_are_not_continuous(self):
         self.write("tiny.csv", "1,2,a\n2,3,b\n4,4,b\n")
         self.assertNotIn("continuous", self.ok("fit", "tiny.csv").err)
