@@ -46,6 +46,8 @@ typedef struct state {
     double *gram;        /* d x d, n >= d only */
     double *mean;        /* d */
     double *cross;       /* d x c: C */
+    double *ridges;      /* d x c: (G + gamma I)^-1 C, n >= d only */
+    double *ridge;       /* d: the same times theta, likewise */
     double *share;       /* c: diagonal of D */
     double *pull;        /* c x c: D^-1/2 C^T C D^-1/2 */
     double *left;        /* c x c: the same without the directions found */
@@ -90,6 +92,8 @@ static void state_carve(rlar_workspace *ws, void *arg) {
     st->gram = rlar__carve(ws, st->en.covariance ? st->d : 0, feature);
     st->mean = rlar__carve(ws, 1, feature);
     st->cross = rlar__carve(ws, st->c, feature);
+    st->ridges = rlar__carve(ws, st->en.covariance ? st->c : 0, feature);
+    st->ridge = rlar__carve(ws, st->en.covariance ? 1 : 0, feature);
     st->share = rlar__carve(ws, 1, class);
     st->pull = rlar__carve(ws, st->c, class);
     st->left = rlar__carve(ws, st->c, class);
@@ -163,17 +167,28 @@ static rlar_status prepare(rlar_ctx *ctx, state *st) {
         RLAR_TRY(make_gram(ctx, st));
     else
         transpose(st);
-    return rlar__enet_prepare(ctx, &st->en);
+    RLAR_TRY(rlar__enet_prepare(ctx, &st->en));
+    if (!st->en.covariance)
+        return RLAR_OK;
+    st->en.ridge = st->ridge;
+    return rlar__enet_ridges(ctx, &st->en, st->c, st->cross, st->ridges);
 }
 
 /* ---- One direction ---- */
 
-/* g = C theta. */
-static void target(state *st) {
-    memset(st->g, 0, (size_t)st->d * sizeof *st->g);
+/* out (d) = A theta. */
+static void times_theta(const state *st, const double *a, double *out) {
+    memset(out, 0, (size_t)st->d * sizeof *out);
     for (int64_t k = 0; k < st->c; k++)
         for (int64_t j = 0; j < st->d; j++)
-            st->g[j] += st->cross[k * st->d + j] * st->theta[k];
+            out[j] += a[k * st->d + j] * st->theta[k];
+}
+
+/* g = C theta, and the solution for lambda = 0 where it is as cheap. */
+static void target(state *st) {
+    times_theta(st, st->cross, st->g);
+    if (st->en.covariance)
+        times_theta(st, st->ridges, st->ridge);
 }
 
 static double score_product(const state *st, const double *a, const double *b) {
@@ -247,7 +262,10 @@ static bool update_theta(state *st, const double *beta) {
 
 /* Zero, or the solution for lambda = 0 when it is better: there the result has most features. */
 static void start_beta(state *st, double *beta) {
-    rlar__enet_ridge(&st->en, st->g, beta);
+    if (st->en.covariance)
+        memcpy(beta, st->ridge, (size_t)st->d * sizeof *beta);
+    else
+        rlar__enet_ridge(&st->en, st->g, beta);
     if (!(rlar__enet_value(&st->en, st->g, beta) < 0.0))
         memset(beta, 0, (size_t)st->d * sizeof *beta);
 }

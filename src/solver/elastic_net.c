@@ -14,11 +14,10 @@
  * lower f, and there are finitely many. It ends with
  *   l_j - gamma b_j = s_j lambda/2 where b_j != 0,   |l_j| <= lambda/2 elsewhere.
  *
- * (H_AA)^-1 is had from whichever is the smallest system: the features A, the n samples (X_A X_A^T
- * + n gamma I), or the features M outside A, with H^-1 made once: H^-1 (v - z), where z lives on M
- * and (H^-1)_MM z = (H^-1 v)_M. The last is what makes many similar problems with large supports
- * cheap. */
-#include "solver/elastic_net.h"
+ * All of this is for the hard cases where G is at hand: exchanging features (enet_pattern.c) mostly
+ * finds the minimiser before, and it is only checked here. The
+ * systems are those of enet_support.c. */
+#include "solver/enet_parts.h"
 
 #include <math.h>
 #include <string.h>
@@ -48,214 +47,17 @@ void rlar__enet_carve(rlar_workspace *ws, rlar_enet *en) {
     en->full = rlar__carve(ws, en->d, sizeof(double));
     en->out = rlar__carve(ws, en->d, sizeof(double));
     en->support = rlar__carve(ws, en->d, sizeof(int64_t));
+    const int64_t noted = en->covariance ? en->d : 0;
+    en->point = rlar__carve(ws, noted, sizeof(double));
+    en->slopes = rlar__carve(ws, noted, sizeof(double));
+    en->centre = rlar__carve(ws, noted, sizeof(double));
+    en->changed = rlar__carve(ws, noted, sizeof(int64_t));
+    en->holds = rlar__carve(ws, noted, sizeof(int64_t));
     en->xs = rlar__carve(ws, en->d, column);
     en->inverse = rlar__carve(ws, en->d, row);
     en->system = rlar__carve(ws, side, row);
     en->pivots = rlar__carve(ws, side, sizeof(double));
     rlar__partials_carve(ws, en->covariance ? en->n : en->d, side, side, &en->partials);
-}
-
-/* out += A v for up to four columns of A at once: out is read and written once for all of them. */
-static void add_columns(int64_t rows, int64_t columns, const double *restrict a, const double *v,
-                        double *restrict out) {
-    const double v0 = v[0], v1 = columns > 1 ? v[1] : 0.0, v2 = columns > 2 ? v[2] : 0.0,
-                 v3 = columns > 3 ? v[3] : 0.0;
-    const double *a1 = a + (columns > 1 ? rows : 0), *a2 = a + (columns > 2 ? 2 * rows : 0),
-                 *a3 = a + (columns > 3 ? 3 * rows : 0);
-    if (v0 == 0.0 && v1 == 0.0 && v2 == 0.0 && v3 == 0.0)
-        return;
-    for (int64_t i = 0; i < rows; i++)
-        out[i] += (a[i] * v0 + a1[i] * v1) + (a2[i] * v2 + a3[i] * v3);
-}
-
-/* out (rows) = A v, and out (columns) = A^T v. A product with one vector is a matter of memory: a
- * loop does as well as DGEMM, and zeros in v cost less. */
-static void times(int64_t rows, int64_t columns, const double *a, const double *v, double *out) {
-    memset(out, 0, (size_t)rows * sizeof *out);
-    for (int64_t j = 0; j < columns; j += 4)
-        add_columns(rows, columns - j, a + j * rows, v + j, out);
-}
-
-static void times_transposed(int64_t rows, int64_t columns, const double *a, const double *v,
-                             double *out) {
-    for (int64_t j = 0; j < columns; j++)
-        out[j] = rlar__dot(rows, a + j * rows, v);
-}
-
-/* out -= factor a */
-static void subtract(int64_t n, double factor, const double *restrict a, double *restrict out) {
-    for (int64_t i = 0; i < n; i++)
-        out[i] -= factor * a[i];
-}
-
-/* ---- H^-1 ---- */
-
-static rlar_status invert_gram(rlar_ctx *ctx, rlar_enet *en) {
-    const int64_t d = en->d;
-    double *h = en->inverse;
-    memcpy(h, en->gram, (size_t)(d * d) * sizeof *h);
-    for (int64_t j = 0; j < d; j++)
-        h[j * d + j] += en->gamma;
-    RLAR_TRY(rlar__chol_factor(ctx, d, h, en->pivots, &en->ridged));
-    rlar__chol_small_inverse(d, h, d);
-    for (int64_t j = 0; j < d; j++)
-        for (int64_t i = j + 1; i < d; i++)
-            h[i * d + j] = h[j * d + i];
-    return RLAR_OK;
-}
-
-/* system = factor of X_A X_A^T + n gamma I for the count columns xs. */
-static rlar_status factor_samples(rlar_ctx *ctx, rlar_enet *en, int64_t count, const double *xs) {
-    const int64_t n = en->n;
-    RLAR_TRY(rlar__gram_outer(ctx, &en->partials, n, count, xs, xs, en->system));
-    for (int64_t i = 0; i < n; i++)
-        en->system[i * n + i] += (double)n * en->gamma;
-    return rlar__chol_factor(ctx, n, en->system, en->pivots, &en->ridged);
-}
-
-rlar_status rlar__enet_prepare(rlar_ctx *ctx, rlar_enet *en) {
-    const int64_t n = en->n;
-    en->ridged = 0;
-    en->resumes = false;
-    for (int64_t j = 0; j < en->d; j++)
-        en->diag[j] = en->covariance ? en->gram[j * en->d + j]
-                                     : rlar__dot(n, en->x + j * n, en->x + j * n) / (double)n;
-    if (en->covariance)
-        return invert_gram(ctx, en);
-    RLAR_TRY(factor_samples(ctx, en, en->d, en->x));
-    memcpy(en->inverse, en->x, (size_t)(n * en->d) * sizeof *en->x);
-    return rlar__chol_solve(ctx, n, en->d, en->system, en->inverse);
-}
-
-/* out = H^-1 v; by samples: (v - X^T (X X^T + n gamma I)^-1 X v) / gamma. */
-static void apply_inverse(rlar_enet *en, const double *v, double *out) {
-    if (en->covariance) {
-        times(en->d, en->d, en->inverse, v, out);
-        return;
-    }
-    times(en->n, en->d, en->inverse, v, en->u);
-    times_transposed(en->n, en->d, en->x, en->u, out);
-    for (int64_t j = 0; j < en->d; j++)
-        out[j] = (v[j] - out[j]) / en->gamma;
-}
-
-void rlar__enet_ridge(rlar_enet *en, const double *g, double *b) {
-    en->resumes = false;
-    apply_inverse(en, g, b);
-    for (int64_t j = 0; j < en->d; j++)
-        if (en->diag[j] == 0.0)
-            b[j] = 0.0;
-}
-
-/* ---- (H_AA)^-1 ---- */
-
-/* Columns `which` of a matrix with n rows, one after another. */
-static void gather(int64_t n, int64_t count, const int64_t *which, const double *from, double *to) {
-    for (int64_t i = 0; i < count; i++)
-        memcpy(to + i * n, from + which[i] * n, (size_t)n * sizeof *to);
-}
-
-/* Lower triangle of the rows and columns `which` of a matrix (d x d). */
-static void gather_square(int64_t d, int64_t count, const int64_t *which, const double *from,
-                          double *to) {
-    for (int64_t j = 0; j < count; j++)
-        for (int64_t i = j; i < count; i++)
-            to[j * count + i] = from[which[j] * d + which[i]];
-}
-
-/* step <- (H_AA)^-1 step, by H_AA itself. */
-static rlar_status by_features(rlar_ctx *ctx, rlar_enet *en, int64_t count) {
-    if (en->covariance) {
-        gather_square(en->d, count, en->support, en->gram, en->system);
-    } else {
-        gather(en->n, count, en->support, en->x, en->xs);
-        memset(en->system, 0, (size_t)(count * count) * sizeof *en->system);
-        RLAR_TRY(rlar__gram_inner(ctx, count, en->n, en->xs, en->xs, en->system));
-        for (int64_t i = 0; i < count * count; i++)
-            en->system[i] /= (double)en->n;
-    }
-    for (int64_t i = 0; i < count; i++)
-        en->system[i * count + i] += en->gamma;
-    RLAR_TRY(rlar__chol_factor(ctx, count, en->system, en->pivots, &en->ridged));
-    return rlar__chol_solve(ctx, count, 1, en->system, en->step);
-}
-
-static rlar_status by_samples(rlar_ctx *ctx, rlar_enet *en, int64_t count) {
-    const int64_t n = en->n;
-    gather(n, count, en->support, en->x, en->xs);
-    RLAR_TRY(factor_samples(ctx, en, count, en->xs));
-    times(n, count, en->xs, en->step, en->u);
-    RLAR_TRY(rlar__chol_solve(ctx, n, 1, en->system, en->u));
-    for (int64_t i = 0; i < count; i++)
-        en->step[i] = (en->step[i] - rlar__dot(n, en->xs + i * n, en->u)) / en->gamma;
-    return RLAR_OK;
-}
-
-/* Factor of (H^-1)_MM for the m features `rest`; xs holds their columns of X and of en->inverse. */
-static rlar_status factor_rest(rlar_ctx *ctx, rlar_enet *en, int64_t m, const int64_t *rest) {
-    const int64_t n = en->n;
-    if (en->covariance) {
-        gather_square(en->d, m, rest, en->inverse, en->system);
-    } else {
-        gather(n, m, rest, en->x, en->xs);
-        gather(n, m, rest, en->inverse, en->xs + m * n); /* 2 m <= d: see solve_support */
-        memset(en->system, 0, (size_t)(m * m) * sizeof *en->system);
-        RLAR_TRY(rlar__gram_inner(ctx, m, n, en->xs, en->xs + m * n, en->system));
-        for (int64_t i = 0; i < m * m; i++)
-            en->system[i] /= -en->gamma;
-        for (int64_t i = 0; i < m; i++)
-            en->system[i * m + i] += 1.0 / en->gamma;
-    }
-    return rlar__chol_factor(ctx, m, en->system, en->pivots, &en->ridged);
-}
-
-/* From out = H^-1 v, or by samples u = X-part of it, of which only the columns of M are read:
- * z (m) = ((H^-1)_MM)^-1 (H^-1 v)_M. */
-static rlar_status rest_part(rlar_ctx *ctx, rlar_enet *en, int64_t m, const int64_t *rest,
-                             double *z) {
-    const int64_t n = en->n;
-    RLAR_TRY(factor_rest(ctx, en, m, rest));
-    for (int64_t i = 0; i < m; i++)
-        z[i] = en->covariance ? en->out[rest[i]] : -rlar__dot(n, en->xs + i * n, en->u) / en->gamma;
-    return rlar__chol_solve(ctx, m, 1, en->system, z);
-}
-
-/* step <- (H_AA)^-1 step, by the features outside: H^-1 (v - z) vanishes there. */
-static rlar_status by_rest(rlar_ctx *ctx, rlar_enet *en, int64_t count) {
-    const int64_t n = en->n, m = en->d - count, *rest = en->support + count;
-    double *z = en->step + count;
-    memset(en->full, 0, (size_t)en->d * sizeof *en->full);
-    for (int64_t i = 0; i < count; i++)
-        en->full[en->support[i]] = en->step[i];
-    if (en->covariance)
-        times(en->d, en->d, en->inverse, en->full, en->out);
-    else
-        times(n, en->d, en->inverse, en->full, en->u);
-    if (m > 0)
-        RLAR_TRY(rest_part(ctx, en, m, rest, z));
-    for (int64_t i = 0; i < m; i++)
-        if (en->covariance)
-            subtract(en->d, z[i], en->inverse + rest[i] * en->d, en->out);
-        else
-            subtract(n, z[i], en->xs + (m + i) * n, en->u);
-    for (int64_t i = 0; i < count; i++) {
-        const int64_t j = en->support[i];
-        en->step[i] = en->covariance
-                          ? en->out[j]
-                          : (en->step[i] - rlar__dot(n, en->x + j * n, en->u)) / en->gamma;
-    }
-    return RLAR_OK;
-}
-
-/* step <- (H_AA)^-1 step for the first `count` features of en->support, the cheapest way. */
-static rlar_status solve_support(rlar_ctx *ctx, rlar_enet *en, int64_t count) {
-    const double a = (double)count, m = (double)(en->d - count), n = (double)en->n;
-    if (en->covariance)
-        return m < a ? by_rest(ctx, en, count) : by_features(ctx, en, count);
-    const double direct = fmin(a, n) * fmin(a, n) * fmax(a, n);
-    if (m < a && m <= n && m * m * n + 4.0 * n * (a + m) < direct)
-        return by_rest(ctx, en, count);
-    return a <= n ? by_features(ctx, en, count) : by_samples(ctx, en, count);
 }
 
 /* ---- Measuring ---- */
@@ -264,7 +66,7 @@ static rlar_status solve_support(rlar_ctx *ctx, rlar_enet *en, int64_t count) {
 static void measure(rlar_enet *en, const double *g) {
     if (en->covariance)
         return;
-    times_transposed(en->n, en->d, en->x, en->u, en->left);
+    rlar__enet_transposed(en->n, en->d, en->x, en->u, en->left);
     for (int64_t j = 0; j < en->d; j++)
         en->left[j] = g[j] - en->left[j] / (double)en->n;
 }
@@ -272,11 +74,11 @@ static void measure(rlar_enet *en, const double *g) {
 /* The same, and u, afresh: without the rounding of many small changes. */
 static void refresh(rlar_enet *en, const double *g, const double *b) {
     if (!en->covariance) {
-        times(en->n, en->d, en->x, b, en->u);
+        rlar__enet_times(en->n, en->d, en->x, b, en->u);
         measure(en, g);
         return;
     }
-    times(en->d, en->d, en->gram, b, en->left);
+    rlar__enet_symmetric(en->d, en->gram, b, en->left);
     for (int64_t j = 0; j < en->d; j++)
         en->left[j] = g[j] - en->left[j];
 }
@@ -322,20 +124,13 @@ static double breach(const rlar_enet *en, const double *b) {
     return largest;
 }
 
-/* The features in use to the front, the others to the back; returns how many are in use. */
-static int64_t find_support(rlar_enet *en, const double *b) {
-    int64_t count = 0, rest = 0;
-    for (int64_t j = 0; j < en->d; j++)
-        count += b[j] != 0.0;
-    for (int64_t j = 0, used = 0; j < en->d; j++)
-        if (b[j] != 0.0)
-            en->support[used++] = j;
-        else
-            en->support[count + rest++] = j;
-    return count;
-}
-
 /* ---- Coordinate descent ---- */
+
+/* out -= factor a */
+static void subtract(int64_t n, double factor, const double *restrict a, double *restrict out) {
+    for (int64_t i = 0; i < n; i++)
+        out[i] -= factor * a[i];
+}
 
 static void move(rlar_enet *en, int64_t j, double change) {
     if (en->covariance)
@@ -420,14 +215,14 @@ static void take_step(const rlar_enet *en, int64_t count, double share, bool sta
 static rlar_status newton(rlar_ctx *ctx, rlar_enet *en, const double *g, double *b, bool *arrived) {
     double fall = 0.0, gain;
     *arrived = true;
-    const int64_t count = find_support(en, b);
+    const int64_t count = rlar__enet_find_support(en, b);
     if (count == 0)
         return RLAR_OK;
     const double before = value_of(en, g, b);
     memcpy(en->kept, b, (size_t)en->d * sizeof *b);
     for (int64_t i = 0; i < count; i++)
         en->step[i] = slope(en, b, en->support[i]);
-    RLAR_TRY(solve_support(ctx, en, count));
+    RLAR_TRY(rlar__enet_on_support(ctx, en, count));
     for (int64_t i = 0; i < count; i++)
         fall += en->step[i] * slope(en, b, en->support[i]);
     const bool kinks = find_crossings(en, b, count) > 0;
@@ -461,6 +256,25 @@ static void drop_dust(const rlar_enet *en, double largest, double *b) {
             b[j] = 0.0;
 }
 
+/* By exchanging features, checked by a fresh g - G b; *solved: that was all. */
+static rlar_status try_exchange(rlar_ctx *ctx, rlar_enet *en, const double *g, double *b,
+                                double largest, bool *solved) {
+    bool found = false;
+    *solved = false;
+    RLAR_TRY(rlar__enet_exchange(ctx, en, g, b, &found));
+    if (!found) {
+        resume(en, g, b);
+        return RLAR_OK;
+    }
+    refresh(en, g, b);
+    if (breach(en, b) > STILL * largest) {
+        RLAR_TRY(rlar__enet_polish(ctx, en, b));
+        refresh(en, g, b);
+    }
+    *solved = breach(en, b) <= BREACH * largest;
+    return RLAR_OK;
+}
+
 rlar_status rlar__enet_solve(rlar_ctx *ctx, rlar_enet *en, const double *g, double *b,
                              rlar_enet_result *result) {
     double largest = 0.0;
@@ -468,8 +282,8 @@ rlar_status rlar__enet_solve(rlar_ctx *ctx, rlar_enet *en, const double *g, doub
     for (int64_t j = 0; j < en->d; j++)
         largest = fmax(largest, fabs(g[j]));
     en->least = STILL * largest;
-    resume(en, g, b);
-    for (;;) {
+    RLAR_TRY(try_exchange(ctx, en, g, b, largest, &result->solved));
+    while (!result->solved) {
         RLAR_TRY(steps(ctx, en, g, b, result->sweeps < PATIENCE ? 1 : en->d));
         result->solved = breach(en, b) <= BREACH * largest;
         if (result->solved || result->sweeps >= MAX_SWEEPS)
@@ -481,6 +295,7 @@ rlar_status rlar__enet_solve(rlar_ctx *ctx, rlar_enet *en, const double *g, doub
     }
     result->value = value_of(en, g, b);
     drop_dust(en, largest, b);
+    rlar__enet_note(en, b);
     memcpy(en->last_b, b, (size_t)en->d * sizeof *b);
     memcpy(en->last_g, g, (size_t)en->d * sizeof *g);
     en->resumes = true;

@@ -13,6 +13,8 @@ typedef struct rlar_enet {
     bool covariance;    /* keep G b up to date, by columns of G; else X b, by columns of X */
     const double *x;    /* n x d, a feature is contiguous; not used with covariance */
     const double *gram; /* d x d, both triangles; with covariance */
+    /* H^-1 g for the g of the next solve, H = G + gamma I, where the caller has it, else NULL. */
+    const double *ridge;
     /* Buffers. */
     double *diag;            /* d: G_jj */
     double *left;            /* d: g - G b */
@@ -24,6 +26,13 @@ typedef struct rlar_enet {
     double *step;            /* d: right-hand side and solution on the support */
     double *full, *out;
     int64_t *support; /* d: features with b_j != 0, then the others */
+    /* enet_pattern.c: a point with its slopes, and the H^-1 g they belong to. */
+    bool noted; /* they stand for something */
+    double *point, *slopes, *centre;
+    int64_t *changed; /* d: features whose slope changes */
+    int64_t *holds;   /* d: the features of which `system` holds the factor, */
+    int64_t held;     /* how many, 0 for none, */
+    bool holds_rest;  /* and whether it is that of (H^-1)_MM, not of H_AA */
     double *xs;       /* n x d: columns of X, without covariance */
     double *inverse;  /* (G + gamma I)^-1; without covariance (X X^T + n gamma I)^-1 X, n x d */
     double *system, *pivots;
@@ -45,6 +54,9 @@ void rlar__enet_carve(rlar_workspace *ws, rlar_enet *en);
 rlar_status rlar__enet_prepare(rlar_ctx *ctx, rlar_enet *en);
 /* b = (G + gamma I)^-1 g, the solution for lambda = 0. */
 void rlar__enet_ridge(rlar_enet *en, const double *g, double *b);
+/* The same for `count` g (d x count) at once; with covariance. */
+rlar_status rlar__enet_ridges(rlar_ctx *ctx, const rlar_enet *en, int64_t count, const double *g,
+                              double *b);
 /* From the given b (zero is a good start for few features, rlar__enet_ridge for many) to the
  * minimiser. */
 rlar_status rlar__enet_solve(rlar_ctx *ctx, rlar_enet *en, const double *g, double *b,
