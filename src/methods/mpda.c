@@ -113,7 +113,9 @@ static rlar_status solve(rlar_ctx *ctx, state *st, int64_t k, rlar_info *info) {
     RLAR_TRY(
         rlar__tangent_schur(ctx, &form, rlar__param(st->params, "alpha"), st->c, &info->ridged));
     RLAR_TRY(rlar__alloc(ctx, r, column, "the local scatter", &st->sb));
-    RLAR_TRY(rlar__local_scatter(ctx, &st->groups, k, r, st->reduced.z, NULL, st->sb));
+    /* The range keeps distances: the neighbours of the samples are those of Z. */
+    RLAR_TRY(rlar__local_scatter_by(ctx, &st->groups, k, &st->within.graph, r, st->reduced.z, NULL,
+                                    st->sb));
     st->q = st->train->c < r ? st->train->c : r;
     RLAR_TRY(rlar__alloc(ctx, st->q, sizeof *st->values, "the eigenvalues", &st->values));
     RLAR_TRY(rlar__alloc(ctx, st->q, column, "the eigenvectors", &st->coef));

@@ -4,8 +4,9 @@
  * all,
  *   S_w = sum_i z_i (m_i / n_c)^T
  *   S_b = sum_i z_i (m_i (1/n - 1/n_c) + (1 - n_c/n) z_i + (s_c - s)/n)^T
- * so both are one product of Z with an r x n matrix. The m_i are made of differences, one sample
- * per task: a row of A lives only while it is summed up. 4 r sum n_c^2 + 2 n r^2 operations. */
+ * so both are one product of Z with an r x n matrix. The m_i are made of differences. A of a class
+ * with n_c <= r fits into the room of that matrix and is made once for both ends of a pair; of a
+ * larger one an entry lives only while it is used. 4 r sum n_c^2 + 2 n r^2 operations. */
 #include "solver/local_scatter.h"
 
 #include <math.h>
@@ -19,9 +20,10 @@ typedef struct scatter {
     const rlar_groups *groups;
     int64_t k, r;
     const double *z;
-    rlar_graph graph;
-    double *m;   /* r x n: the m_i */
-    double *p;   /* r x n: the right factor of the product being made */
+    rlar_graph made;         /* where none was given */
+    const rlar_graph *graph; /* whose distances are the scales */
+    double *m;               /* r x n: the m_i */
+    double *p;   /* r x n: first A_ij, then the right factor of the product being made */
     double *sum; /* r x (c + 1): sums of the classes, then of all samples */
     rlar_partials partials;
 } scatter;
@@ -30,7 +32,10 @@ static void scatter_carve(rlar_workspace *ws, scatter *s) {
     size_t column = 0;
     if (!rlar__size_mul((size_t)s->r, sizeof(double), &column))
         ws->overflow = true;
-    rlar__graph_carve(ws, s->groups, s->k, &s->graph);
+    if (!s->graph || s->graph == &s->made) {
+        rlar__graph_carve(ws, s->groups, s->k, &s->made);
+        s->graph = &s->made;
+    }
     s->m = rlar__carve(ws, s->groups->n, column);
     s->p = rlar__carve(ws, s->groups->n, column);
     s->sum = rlar__carve(ws, s->groups->c + 1, column);
@@ -40,7 +45,7 @@ static void scatter_carve(rlar_workspace *ws, scatter *s) {
 /* Distance to the k-th mate; 0 without mates. */
 static double scale_of(const scatter *s, int64_t i) {
     const int64_t count = rlar__graph_count(s->groups, s->k, i);
-    return count > 0 ? s->graph.distance[i * s->graph.stride + count - 1] : 0.0;
+    return count > 0 ? s->graph->distance[i * s->graph->stride + count - 1] : 0.0;
 }
 
 static double affinity(const scatter *s, int64_t i, int64_t j) {
@@ -51,28 +56,75 @@ static double affinity(const scatter *s, int64_t i, int64_t j) {
     return scale > 0.0 ? exp(-d2 / scale) : 0.0;
 }
 
+/* The entry of p that holds A_ij, i < j, or NULL where the class has no room in it. */
+static double *entry(const scatter *s, int64_t i, int64_t j) {
+    const int64_t *first = s->groups->first + s->groups->label[i];
+    return first[1] - first[0] <= s->r ? s->p + i * s->r + (j - first[0]) : NULL;
+}
+
+/* A_ij for all j > i of the class. */
+static void note_affinities(const scatter *s, int64_t i) {
+    const int64_t end = s->groups->first[s->groups->label[i] + 1];
+    for (int64_t j = i + 1; j < end && entry(s, i, j); j++)
+        *entry(s, i, j) = affinity(s, i, j);
+}
+
+static double noted_affinity(const scatter *s, int64_t i, int64_t j) {
+    const double *noted = i < j ? entry(s, i, j) : entry(s, j, i);
+    return noted ? *noted : affinity(s, i, j);
+}
+
+/* m += sum a_k (z - z_k) over four mates, in their order: m is read and written once for all. */
+RLAR_SIMD
+static void add_differences(int64_t r, const double *restrict z, const double *const mate[4],
+                            const double a[4], double *restrict m) {
+    const double *restrict z0 = mate[0], *restrict z1 = mate[1], *restrict z2 = mate[2],
+                           *restrict z3 = mate[3];
+    const double a0 = a[0], a1 = a[1], a2 = a[2], a3 = a[3];
+    for (int64_t e = 0; e < r; e++)
+        m[e] = (((m[e] + a0 * (z[e] - z0[e])) + a1 * (z[e] - z1[e])) + a2 * (z[e] - z2[e])) +
+               a3 * (z[e] - z3[e]);
+}
+
 /* m_i; the pair (i, i) adds nothing. */
 static void local_difference(const scatter *s, int64_t i) {
-    const int32_t c = s->groups->label[i];
-    const double *zi = s->z + i * s->r;
-    double *m = s->m + i * s->r;
-    memset(m, 0, (size_t)s->r * sizeof *m);
-    for (int64_t j = s->groups->first[c]; j < s->groups->first[c + 1]; j++) {
-        const double a = j == i ? 0.0 : affinity(s, i, j);
-        const double *zj = s->z + j * s->r;
-        if (a == 0.0)
-            continue;
-        for (int64_t e = 0; e < s->r; e++)
-            m[e] += a * (zi[e] - zj[e]);
+    const int64_t r = s->r, end = s->groups->first[s->groups->label[i] + 1];
+    const double *z = s->z + i * r;
+    double *m = s->m + i * r;
+    memset(m, 0, (size_t)r * sizeof *m);
+    for (int64_t j = s->groups->first[s->groups->label[i]]; j < end;) {
+        const double *mate[4] = {z, z, z, z};
+        double a[4] = {0};
+        for (int have = 0; have < 4 && j < end; j++) {
+            const double part = j == i ? 0.0 : noted_affinity(s, i, j);
+            if (part == 0.0)
+                continue;
+            mate[have] = s->z + j * r;
+            a[have++] = part;
+        }
+        add_differences(r, z, mate, a, m);
     }
 }
 
-static rlar_status difference_task(void *arg, int64_t task) {
-    const scatter *s = arg;
+typedef void (*per_sample)(const scatter *s, int64_t i);
+
+typedef struct job {
+    const scatter *s;
+    per_sample step;
+} job;
+
+static rlar_status samples_task(void *arg, int64_t task) {
+    const job *b = arg;
     const int64_t start = task * SAMPLES_PER_TASK;
-    for (int64_t i = start; i < start + SAMPLES_PER_TASK && i < s->groups->n; i++)
-        local_difference(s, i);
+    for (int64_t i = start; i < start + SAMPLES_PER_TASK && i < b->s->groups->n; i++)
+        b->step(b->s, i);
     return RLAR_OK;
+}
+
+static rlar_status for_samples(rlar_ctx *ctx, const scatter *s, per_sample step) {
+    job b = {.s = s, .step = step};
+    const int64_t tasks = (s->groups->n + SAMPLES_PER_TASK - 1) / SAMPLES_PER_TASK;
+    return rlar__parallel(ctx, tasks, samples_task, &b);
 }
 
 static void class_sums(const scatter *s) {
@@ -111,17 +163,19 @@ static rlar_status between(rlar_ctx *ctx, const scatter *s, double *sb) {
     return rlar__gram_outer(ctx, &s->partials, r, s->groups->n, s->z, s->p, sb);
 }
 
-rlar_status rlar__local_scatter(rlar_ctx *ctx, const rlar_groups *groups, int64_t k, int64_t r,
-                                const double *z, double *sw, double *sb) {
-    scatter s = {.groups = groups, .k = k, .r = r, .z = z};
-    const int64_t tasks = (groups->n + SAMPLES_PER_TASK - 1) / SAMPLES_PER_TASK;
+rlar_status rlar__local_scatter_by(rlar_ctx *ctx, const rlar_groups *groups, int64_t k,
+                                   const rlar_graph *graph, int64_t r, const double *z, double *sw,
+                                   double *sb) {
+    scatter s = {.groups = groups, .k = k, .graph = graph, .r = r, .z = z};
     rlar_workspace ws = {0};
     scatter_carve(&ws, &s);
     RLAR_TRY(rlar__workspace_take(ctx, &ws, "the local scatters"));
     scatter_carve(&ws, &s);
-    rlar_status status = rlar__graph_nearest(ctx, groups, k, r, z, &s.graph);
+    rlar_status status = graph ? RLAR_OK : rlar__graph_nearest(ctx, groups, k, r, z, &s.made);
     if (status >= 0)
-        status = rlar__parallel(ctx, tasks, difference_task, &s);
+        status = for_samples(ctx, &s, note_affinities);
+    if (status >= 0)
+        status = for_samples(ctx, &s, local_difference);
     class_sums(&s);
     if (status >= 0 && sw)
         status = within(ctx, &s, sw);
@@ -129,6 +183,11 @@ rlar_status rlar__local_scatter(rlar_ctx *ctx, const rlar_groups *groups, int64_
         status = between(ctx, &s, sb);
     rlar__workspace_free(&ws);
     return status;
+}
+
+rlar_status rlar__local_scatter(rlar_ctx *ctx, const rlar_groups *groups, int64_t k, int64_t r,
+                                const double *z, double *sw, double *sb) {
+    return rlar__local_scatter_by(ctx, groups, k, NULL, r, z, sw, sb);
 }
 
 int64_t rlar__local_scatter_bytes(const rlar_groups *groups, int64_t k, int64_t r) {

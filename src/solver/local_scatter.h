@@ -15,6 +15,10 @@
  * and need not be centred. sw may be NULL. k = 0 sets A = 1: the scatters of LDA. */
 rlar_status rlar__local_scatter(rlar_ctx *ctx, const rlar_groups *groups, int64_t k, int64_t r,
                                 const double *z, double *sw, double *sb);
+/* The same where the k nearest mates and their distances are known. */
+rlar_status rlar__local_scatter_by(rlar_ctx *ctx, const rlar_groups *groups, int64_t k,
+                                   const rlar_graph *graph, int64_t r, const double *z, double *sw,
+                                   double *sb);
 /* Bytes it takes beside its results, and operations. */
 int64_t rlar__local_scatter_bytes(const rlar_groups *groups, int64_t k, int64_t r);
 double rlar__local_scatter_flops(const rlar_groups *groups, int64_t r);

@@ -28,6 +28,7 @@ typedef struct bases {
     int64_t *count; /* q_p */
 } bases;
 
+RLAR_SIMD
 static void patch_mean(int64_t r, const double *z, int64_t size, const int32_t *member,
                        double *mean) {
     memset(mean, 0, (size_t)r * sizeof *mean);
@@ -129,7 +130,9 @@ typedef struct block {
     int64_t r, samples, patches; /* of the class */
     int64_t sample, patch;       /* its first ones */
     int64_t column, size;        /* first column of its bases, and their number */
-    double *bt, *bb;             /* bt: all classes, E x r; bb: size x size */
+    double *bt, *bb;             /* the outcome: size x r, size x size */
+    int64_t ld;                  /* of bt */
+    double *mixed;               /* size x samples: S_bt = -mixed H^T; or NULL */
     rlar_workspace ws;
     double *links;       /* patches x patches: edges between two patches, N */
     int32_t *slot;       /* samples: where a sample stands in `touched`, or -1 */
@@ -180,6 +183,14 @@ static int64_t touch(block *b, int64_t count, int32_t sample) {
     return count + 1;
 }
 
+/* out = z - mean */
+RLAR_SIMD
+static void shift(int64_t r, const double *restrict z, const double *restrict mean,
+                  double *restrict out) {
+    for (int64_t e = 0; e < r; e++)
+        out[e] = z[e] - mean[e];
+}
+
 /* The samples that have an edge to the patch, relative to its mean: coefficients sum to 0, so the
  * shift changes nothing but rounding. */
 static int64_t gather(block *b, int64_t p) {
@@ -194,8 +205,7 @@ static int64_t gather(block *b, int64_t p) {
     }
     patch_mean(b->r, b->f->z, end - start, patches->member + start, b->mean);
     for (int64_t i = 0; i < count; i++)
-        for (int64_t e = 0; e < b->r; e++)
-            b->near[i * b->r + e] = b->f->z[b->touched[i] * b->r + e] - b->mean[e];
+        shift(b->r, b->f->z + b->touched[i] * b->r, b->mean, b->near + i * b->r);
     return count;
 }
 
@@ -230,14 +240,19 @@ static rlar_status add_patch(rlar_ctx *ctx, block *b, int64_t p) {
             b->links[(p - b->patch) * b->patches + other - b->patch] += f->l->weight[e];
         }
     }
-    for (int64_t i = 0; i < count; i++)
-        b->slot[b->touched[i] - b->sample] = -1;
+    const int64_t at = column - b->column;
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t sample = b->touched[i] - b->sample;
+        b->slot[sample] = -1;
+        for (int64_t e = 0; e < q && b->mixed; e++)
+            b->mixed[sample * b->size + at + e] = b->coefficient[e * count + i];
+    }
     if (q == 0)
         return RLAR_OK;
     RLAR_TRY(rlar__multiply(ctx, r, q, count, b->near, b->coefficient, b->product));
-    for (int64_t e = 0; e < q; e++)
-        for (int64_t k = 0; k < r; k++)
-            b->bt[k * f->tangents->size + column + e] = -b->product[e * r + k];
+    for (int64_t k = 0; k < r; k++)
+        for (int64_t e = 0; e < q; e++)
+            b->bt[k * b->ld + at + e] = -b->product[e * r + k];
     return RLAR_OK;
 }
 
@@ -273,116 +288,139 @@ static void add_pair(block *b, int64_t p, int64_t o) {
             b->bb[(at_o + e) * b->size + at_p + g] -= 2.0 * weight * b->product[e * qp + g];
 }
 
-rlar_status rlar__tangent_class(rlar_ctx *ctx, const rlar_tangent_form *form, int64_t i, double *bt,
-                                double *bb) {
+/* Class i, of which f, bt, ld, bb and mixed are set. */
+static rlar_status make_class(rlar_ctx *ctx, int64_t i, block *b) {
+    const rlar_tangent_form *form = b->f;
     const int64_t *class_first = form->patches->class_first, *first = form->groups->first;
-    block b = {.f = form,
-               .r = form->tangents->r,
-               .samples = first[i + 1] - first[i],
-               .patches = class_first[i + 1] - class_first[i],
-               .sample = first[i],
-               .patch = class_first[i],
-               .column = form->tangents->first[class_first[i]],
-               .bt = bt,
-               .bb = bb};
-    b.size = form->tangents->first[class_first[i + 1]] - b.column;
-    rlar_status status = block_open(ctx, &b);
-    for (int64_t p = b.patch; p < b.patch + b.patches && status >= 0; p++)
-        status = add_patch(ctx, &b, p);
-    for (int64_t p = b.patch; p < b.patch + b.patches && status >= 0; p++) {
-        for (int64_t o = b.patch; o < p; o++)
-            add_pair(&b, p, o);
+    b->r = form->tangents->r;
+    b->samples = first[i + 1] - first[i];
+    b->patches = class_first[i + 1] - class_first[i];
+    b->sample = first[i];
+    b->patch = class_first[i];
+    b->column = form->tangents->first[class_first[i]];
+    b->size = form->tangents->first[class_first[i + 1]] - b->column;
+    rlar_status status = block_open(ctx, b);
+    for (int64_t p = b->patch; p < b->patch + b->patches && status >= 0; p++)
+        status = add_patch(ctx, b, p);
+    for (int64_t p = b->patch; p < b->patch + b->patches && status >= 0; p++) {
+        for (int64_t o = b->patch; o < p; o++)
+            add_pair(b, p, o);
         status = rlar__poll(ctx);
     }
-    rlar__workspace_free(&b.ws);
+    rlar__workspace_free(&b->ws);
     return status;
+}
+
+rlar_status rlar__tangent_class(rlar_ctx *ctx, const rlar_tangent_form *form, int64_t i, double *bt,
+                                double *bb) {
+    const rlar_tangents *t = form->tangents;
+    block b = {
+        .f = form, .bt = bt + t->first[form->patches->class_first[i]], .bb = bb, .ld = t->size};
+    return make_class(ctx, i, &b);
 }
 
 /* ---- S_tt and the Schur complement ---- */
 
-/* L has no edge between classes, so Z may be taken from the class means: fewer digits cancel. */
-rlar_status rlar__tangent_tt(rlar_ctx *ctx, const rlar_tangent_form *form, double *tt) {
-    const int64_t r = form->tangents->r, n = form->groups->n;
-    double *h = NULL, *lh = NULL;
-    rlar_partials partials;
+/* Both are H P^T, H the samples from their class means: L and S_bt have no edge between classes,
+ * and fewer digits cancel. */
+typedef struct schur {
+    const rlar_tangent_form *f;
+    bool eliminate; /* the b: else S_tt */
+    double alpha;
+    double *h, *p; /* r x n */
+    int *ridged;   /* per class */
+} schur;
+
+/* Columns of P for class i: 2 L H. */
+static void laplacian_rows(const schur *s, int64_t i) {
+    const int64_t r = s->f->tangents->r, *first = s->f->groups->first;
+    memset(s->p + first[i] * r, 0, (size_t)((first[i + 1] - first[i]) * r) * sizeof *s->p);
+    for (int64_t j = first[i]; j < first[i + 1]; j++)
+        rlar__laplacian_row(s->f->l, j, 2.0, r, s->h, s->p + j * r);
+}
+
+/* P += mixed^T (S_bb + alpha I)^-1 S_bt, with S_bb and S_bt of the class; product is r x samples.
+ */
+static rlar_status add_schur(rlar_ctx *ctx, const schur *s, int64_t i, const block *b, double *diag,
+                             double *product) {
+    double *p = s->p + b->sample * b->r;
+    for (int64_t e = 0; e < b->size; e++)
+        b->bb[e * b->size + e] += s->alpha;
+    RLAR_TRY(rlar__chol_factor(ctx, b->size, b->bb, diag, &s->ridged[i]));
+    rlar__chol_small_solve(b->size, b->r, b->bb, b->size, b->bt, b->size);
+    rlar__tile_inner(b->r, b->samples, b->size, b->bt, b->size, b->mixed, b->size, product, b->r);
+    for (int64_t e = 0; e < b->r * b->samples; e++)
+        p[e] += product[e];
+    return RLAR_OK;
+}
+
+static rlar_status schur_task(rlar_ctx *ctx, void *arg, int64_t i) {
+    const schur *s = arg;
+    const int64_t *first = s->f->tangents->first, *class_first = s->f->patches->class_first;
+    const int64_t r = s->f->tangents->r, size = first[class_first[i + 1]] - first[class_first[i]];
+    const int64_t samples = s->f->groups->first[i + 1] - s->f->groups->first[i];
+    block b = {.f = s->f, .ld = size};
+    double *diag = NULL, *product = NULL;
+    laplacian_rows(s, i);
+    if (size == 0 || !s->eliminate)
+        return RLAR_OK;
     rlar_workspace ws = {0};
     for (int pass = 0; pass < 2; pass++) {
-        h = rlar__carve(&ws, r * n, sizeof *h);
-        lh = rlar__carve(&ws, r * n, sizeof *lh);
-        rlar__partials_carve(&ws, n, r, r, &partials);
+        b.bb = rlar__carve(&ws, size * size, sizeof *b.bb);
+        b.bt = rlar__carve(&ws, size * r, sizeof *b.bt);
+        b.mixed = rlar__carve(&ws, size * samples, sizeof *b.mixed);
+        diag = rlar__carve(&ws, size, sizeof *diag);
+        product = rlar__carve(&ws, r * samples, sizeof *product);
         if (pass == 0)
-            RLAR_TRY(rlar__workspace_take(ctx, &ws, "the scatter of neighbours"));
+            RLAR_TRY(rlar__workspace_take(ctx, &ws, "the tangents of a class"));
     }
-    rlar_status status =
-        rlar__within_factor(ctx, r, form->groups->c, form->groups->first, form->z, h);
+    memset(b.mixed, 0, (size_t)(size * samples) * sizeof *b.mixed);
+    rlar_status status = make_class(ctx, i, &b);
     if (status >= 0)
-        status = rlar__graph_scatter(ctx, &partials, form->l, r, h, lh, tt);
-    for (int64_t e = 0; e < r * r && status >= 0; e++)
-        tt[e] *= 2.0;
+        status = add_schur(ctx, s, i, &b, diag, product);
     rlar__workspace_free(&ws);
     return status;
 }
 
-typedef struct schur {
-    const rlar_tangent_form *f;
-    double alpha;
-    double *bt, *solved; /* E x r: S_bt and -(S_bb + alpha I)^-1 S_bt */
-    int *ridged;         /* per class */
-} schur;
-
-static rlar_status schur_task(rlar_ctx *ctx, void *arg, int64_t i) {
-    const schur *s = arg;
-    const rlar_tangents *t = s->f->tangents;
-    const int64_t column = t->first[s->f->patches->class_first[i]];
-    const int64_t size = t->first[s->f->patches->class_first[i + 1]] - column;
-    double *bb = NULL, *diag = NULL;
-    if (size == 0)
-        return RLAR_OK;
+/* The lower triangle of H P^T. */
+static rlar_status make_form(rlar_ctx *ctx, schur *s, double *c, int *ridged) {
+    const int64_t r = s->f->tangents->r, n = s->f->groups->n, classes = s->f->groups->c;
+    rlar_partials partials;
     rlar_workspace ws = {0};
     for (int pass = 0; pass < 2; pass++) {
-        bb = rlar__carve(&ws, size * size, sizeof *bb);
-        diag = rlar__carve(&ws, size, sizeof *diag);
+        s->h = rlar__carve(&ws, r * n, sizeof *s->h);
+        s->p = rlar__carve(&ws, r * n, sizeof *s->p);
+        s->ridged = rlar__carve(&ws, classes, sizeof *s->ridged);
+        rlar__partials_carve(&ws, n, r, r, &partials);
         if (pass == 0)
-            RLAR_TRY(rlar__workspace_take(ctx, &ws, "the tangents of a class"));
+            RLAR_TRY(rlar__workspace_take(ctx, &ws, "the tangents"));
     }
-    rlar_status status = rlar__tangent_class(ctx, s->f, i, s->bt, bb);
-    for (int64_t e = 0; e < size; e++)
-        bb[e * size + e] += s->alpha;
+    memset(s->ridged, 0, (size_t)classes * sizeof *s->ridged);
+    rlar_status status = rlar__within_factor(ctx, r, classes, s->f->groups->first, s->f->z, s->h);
     if (status >= 0)
-        status = rlar__chol_factor(ctx, size, bb, diag, &s->ridged[i]);
-    if (status >= 0) {
-        for (int64_t k = 0; k < t->r; k++)
-            for (int64_t e = column; e < column + size; e++)
-                s->solved[k * t->size + e] = -s->bt[k * t->size + e];
-        rlar__chol_small_solve(size, t->r, bb, size, s->solved + column, t->size);
-    }
+        status = rlar__parallel_ctx(ctx, classes, schur_task, s);
+    if (status >= 0)
+        status = rlar__gram_outer(ctx, &partials, r, n, s->h, s->p, c);
+    for (int64_t i = 0; i < classes; i++)
+        *ridged += s->ridged[i];
     rlar__workspace_free(&ws);
     return status;
+}
+
+rlar_status rlar__tangent_tt(rlar_ctx *ctx, const rlar_tangent_form *form, double *tt) {
+    schur s = {.f = form};
+    int ridged = 0;
+    return make_form(ctx, &s, tt, &ridged);
 }
 
 rlar_status rlar__tangent_schur(rlar_ctx *ctx, const rlar_tangent_form *form, double alpha,
                                 double *c, int *ridged) {
-    const int64_t r = form->tangents->r, size = form->tangents->size;
-    schur s = {.f = form, .alpha = alpha};
-    RLAR_TRY(rlar__tangent_tt(ctx, form, c));
+    const int64_t r = form->tangents->r;
+    schur s = {.f = form, .eliminate = true, .alpha = alpha};
+    RLAR_TRY(make_form(ctx, &s, c, ridged));
     for (int64_t e = 0; e < r; e++)
         c[e * r + e] += alpha;
-    rlar_workspace ws = {0};
-    for (int pass = 0; pass < 2; pass++) {
-        s.bt = rlar__carve(&ws, size * r, sizeof *s.bt);
-        s.solved = rlar__carve(&ws, size * r, sizeof *s.solved);
-        s.ridged = rlar__carve(&ws, form->groups->c, sizeof *s.ridged);
-        if (pass == 0)
-            RLAR_TRY(rlar__workspace_take(ctx, &ws, "the tangents"));
-    }
-    memset(s.ridged, 0, (size_t)form->groups->c * sizeof *s.ridged);
-    rlar_status status = rlar__parallel_ctx(ctx, form->groups->c, schur_task, &s);
-    if (status >= 0 && size > 0)
-        status = rlar__gram_inner(ctx, r, size, s.bt, s.solved, c);
-    for (int64_t i = 0; i < form->groups->c; i++)
-        *ridged += s.ridged[i];
-    rlar__workspace_free(&ws);
-    return status;
+    return RLAR_OK;
 }
 
 /* ---- Forecast: E < n, as a patch of m samples has at most m - 1 directions ---- */
@@ -393,15 +431,15 @@ int64_t rlar__tangent_bytes(const rlar_ctx *ctx, const rlar_groups *groups, int6
     double m = 0.0; /* the largest class */
     for (int64_t i = 0; i < groups->c; i++)
         m = fmax(m, (double)(groups->first[i + 1] - groups->first[i]));
-    return (int64_t)(16.0 * n * d + threads * 8.0 * (m * m + m * d + 20.0 * m));
+    return (int64_t)(16.0 * n * d + threads * 8.0 * (2.0 * m * m + 3.0 * m * d + 20.0 * m));
 }
 
 double rlar__tangent_flops(const rlar_groups *groups, int64_t r) {
     const double n = (double)groups->n, d = (double)r;
-    double sum = 2.0 * n * d * d;
+    double sum = n * d * d;
     for (int64_t i = 0; i < groups->c; i++) {
         const double m = (double)(groups->first[i + 1] - groups->first[i]);
-        sum += m * m * m / 3.0 + 2.0 * m * m * d;
+        sum += m * m * m / 3.0 + 4.0 * m * m * d;
     }
     return sum;
 }
