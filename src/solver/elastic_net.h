@@ -30,11 +30,13 @@ typedef struct rlar_enet {
     bool noted; /* they stand for something */
     double *point, *slopes, *centre;
     int64_t *changed; /* d: features whose slope changes */
-    int64_t *holds;   /* d: the features of which `system` holds the factor, */
-    int64_t held;     /* how many, 0 for none, */
-    bool holds_rest;  /* and whether it is that of (H^-1)_MM, not of H_AA */
-    double *xs;       /* n x d: columns of X, without covariance */
-    double *inverse;  /* (G + gamma I)^-1; without covariance (X X^T + n gamma I)^-1 X, n x d */
+    /* enet_factor.c. */
+    int64_t *holds;  /* d: the features of which `system` holds the factor, */
+    int64_t held;    /* how many, 0 for none, */
+    bool holds_rest; /* and whether it is that of (H^-1)_MM, not of H_AA */
+    int64_t changes; /* since it was made afresh */
+    double *xs;      /* n x d: columns of X, without covariance */
+    double *inverse; /* (G + gamma I)^-1; without covariance (X X^T + n gamma I)^-1 X, n x d */
     double *system, *pivots;
     rlar_partials partials; /* for sums over samples or features */
     int ridged;             /* factorisations that needed extra regularisation */

@@ -27,6 +27,10 @@ rlar_status rlar__enet_factor_support(rlar_ctx *ctx, rlar_enet *en, int64_t coun
 /* en->system = factor of (H^-1)_MM for the m features `rest`; without covariance xs holds their
  * columns of X and of en->inverse. */
 rlar_status rlar__enet_factor_rest(rlar_ctx *ctx, rlar_enet *en, int64_t m, const int64_t *rest);
+/* en->system = factor of (H^-1)_MM or (else) H_AA for the features `which`, those that en->full has
+ * as zero or not; en->holds becomes their order in it. Changes en->out and en->step. */
+rlar_status rlar__enet_hold(rlar_ctx *ctx, rlar_enet *en, int64_t count, const int64_t *which,
+                            bool rest);
 /* The features in use to the front of en->support, the others behind; returns how many are in use.
  */
 int64_t rlar__enet_find_support(rlar_enet *en, const double *b);

@@ -11,7 +11,7 @@
  * the sign of w, and so on until nothing changes: then the point is the minimiser, and no other is.
  * It mostly takes one to three rounds from the solution of a similar problem, and ten from afar; it
  * may go in circles, so it is given up after MOST_ROUNDS. A round costs the columns that change,
- * and the factor of the system where A has changed: no product with a whole matrix. */
+ * and the factor of the system (enet_factor.c): no product with a whole matrix. */
 #include "solver/enet_parts.h"
 
 #include <math.h>
@@ -28,21 +28,6 @@ static void take_signs(rlar_enet *en, const double *b) {
 /* Is the system of the rest the smaller one? */
 static bool mostly_used(const rlar_enet *en, int64_t count) {
     return en->d - count < count;
-}
-
-/* en->system, unless it is the factor for these features already. */
-static rlar_status hold(rlar_ctx *ctx, rlar_enet *en, int64_t count, const int64_t *which,
-                        bool rest) {
-    const size_t bytes = (size_t)count * sizeof *which;
-    if (count == en->held && rest == en->holds_rest && memcmp(which, en->holds, bytes) == 0)
-        return RLAR_OK;
-    en->held = 0;
-    RLAR_TRY(rest ? rlar__enet_factor_rest(ctx, en, count, which)
-                  : rlar__enet_factor_support(ctx, en, count, which));
-    memcpy(en->holds, which, bytes);
-    en->held = count;
-    en->holds_rest = rest;
-    return RLAR_OK;
 }
 
 /* v_j <- to_j (zero for NULL) for the features `which`: the en->step, for the en->changed, that
@@ -65,12 +50,12 @@ static int64_t set(rlar_enet *en, int64_t count, const int64_t *which, const dou
 /* ---- The two systems ---- */
 
 static rlar_status by_rest(rlar_ctx *ctx, rlar_enet *en, int64_t count) {
-    const int64_t d = en->d, m = d - count, *rest = en->support + count;
+    const int64_t d = en->d, m = d - count, *rest = en->holds;
     const int64_t changes = set(en, count, en->support, en->full, en->slopes);
     rlar__enet_add(d, changes, en->changed, en->inverse, en->step, en->point);
     if (m == 0)
         return RLAR_OK;
-    RLAR_TRY(hold(ctx, en, m, rest, true));
+    RLAR_TRY(rlar__enet_hold(ctx, en, m, en->support + count, true));
     for (int64_t i = 0; i < m; i++)
         en->step[i] = en->point[rest[i]];
     RLAR_TRY(rlar__chol_solve(ctx, m, 1, en->system, en->step));
@@ -92,11 +77,11 @@ static void add_slopes(rlar_enet *en, int64_t count, const int64_t *which) {
 }
 
 static rlar_status by_support(rlar_ctx *ctx, rlar_enet *en, int64_t count) {
-    const int64_t *used = en->support;
-    add_slopes(en, set(en, en->d - count, used + count, NULL, en->point), en->changed);
+    const int64_t *used = en->holds;
+    add_slopes(en, set(en, en->d - count, en->support + count, NULL, en->point), en->changed);
     if (count == 0)
         return RLAR_OK;
-    RLAR_TRY(hold(ctx, en, count, used, false));
+    RLAR_TRY(rlar__enet_hold(ctx, en, count, en->support, false));
     for (int64_t i = 0; i < count; i++)
         en->step[i] = en->slopes[used[i]] - en->full[used[i]];
     RLAR_TRY(rlar__chol_solve(ctx, count, 1, en->system, en->step));

@@ -49,22 +49,55 @@ void rlar__enet_transposed(int64_t rows, int64_t columns, const double *a, const
         out[j] = rlar__dot(rows, a + j * rows, v);
 }
 
-/* Four columns at a time, which stay in the first cache between their two uses. */
+/* Four columns below the diagonal, there and back: out += A f and sum = A^T v. */
+RLAR_SIMD
+static void add_both(int64_t rows, const double *const a[4], const double f[4],
+                     const double *restrict v, double *restrict out, double sum[4]) {
+    enum { LANES = 8 };
+    const double *a0 = a[0], *a1 = a[1], *a2 = a[2], *a3 = a[3];
+    rlar_lanes s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};
+    int64_t i = 0;
+    for (; i + LANES <= rows; i += LANES) {
+        const rlar_lanes x = *(const rlar_lanes *)(v + i);
+        const rlar_lanes c0 = *(const rlar_lanes *)(a0 + i), c1 = *(const rlar_lanes *)(a1 + i),
+                         c2 = *(const rlar_lanes *)(a2 + i), c3 = *(const rlar_lanes *)(a3 + i);
+        s0 += c0 * x;
+        s1 += c1 * x;
+        s2 += c2 * x;
+        s3 += c3 * x;
+        *(rlar_lanes *)(out + i) += (c0 * f[0] + c1 * f[1]) + (c2 * f[2] + c3 * f[3]);
+    }
+    for (int k = 0; i < rows; i++, k++) {
+        s0[k] += a0[i] * v[i];
+        s1[k] += a1[i] * v[i];
+        s2[k] += a2[i] * v[i];
+        s3[k] += a3[i] * v[i];
+        out[i] += (a0[i] * f[0] + a1[i] * f[1]) + (a2[i] * f[2] + a3[i] * f[3]);
+    }
+    for (int k = 0; k < LANES; k++) {
+        sum[0] += s0[k];
+        sum[1] += s1[k];
+        sum[2] += s2[k];
+        sum[3] += s3[k];
+    }
+}
+
 void rlar__enet_symmetric(int64_t d, const double *a, const double *v, double *out) {
     memset(out, 0, (size_t)d * sizeof *out);
     for (int64_t j = 0; j < d; j += 4) {
-        const int64_t width = d - j < 4 ? d - j : 4, below = d - j - width;
+        const int64_t width = d - j < 4 ? d - j : 4;
         const double *column[4], *corner = a + j * d + j;
-        double factor[4] = {0};
+        double factor[4] = {0}, sum[4] = {0};
         for (int64_t k = 0; k < 4; k++)
             column[k] = corner + (k < width ? k * d : 0) + width;
         for (int64_t k = 0; k < width; k++) {
             factor[k] = v[j + k];
-            out[j + k] += rlar__dot(below, column[k], v + j + width);
             for (int64_t l = 0; l < width; l++)
                 out[j + k] += (l < k ? corner[l * d + k] : corner[k * d + l]) * v[j + l];
         }
-        add_columns(below, column, factor, out + j + width);
+        add_both(d - j - width, column, factor, v + j + width, out + j + width, sum);
+        for (int64_t k = 0; k < width; k++)
+            out[j + k] += sum[k];
     }
 }
 
