@@ -6,7 +6,10 @@
  * depends on patches only: N edges between patches p and q with A = T_p T_q^T add, both directions
  * together, gamma N (I + A A^T) to block pp, gamma N (I + A^T A) to qq, -2 gamma N A to pq.
  *
- * Classes run in parallel and write rows of their own; sums over classes are made afterwards. */
+ * The Schur complement has no product of its own: with S_bt = -A H^T, A the coefficients and H the
+ * samples from their class means, it is H P^T for P^T = 2 L H^T + A^T (S_bb + alpha I)^-1 S_bt.
+ *
+ * Classes run in parallel and write columns of P of their own; the product comes afterwards. */
 #include "solver/tangent.h"
 
 #include <float.h>
