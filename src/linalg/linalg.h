@@ -98,6 +98,9 @@ rlar_status rlar__multiply(rlar_ctx *ctx, int64_t d, int64_t p, int64_t n, const
 void rlar__tile_inner(int64_t m, int64_t n, int64_t k, const double *a, int64_t lda,
                       const double *b, int64_t ldb, double *c, int64_t ldc);
 
+/* Likewise the lower triangle of C (d x d) = A A^T or, not `first`, C + A A^T, A d x n. */
+void rlar__tile_square(int64_t d, int64_t n, const double *a, bool first, double *c);
+
 /* ---- The outputs of a model (embed.c) ---- */
 
 /* Z (p x n) = W^T X, where W is d x p and X is d x n. A column of Z has the same bits wherever it

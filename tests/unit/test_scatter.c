@@ -82,6 +82,39 @@ static void test_scatters(void **state) {
     rlar_ctx_free(ctx);
 }
 
+/* S_t and H_b together: one group of samples, and several, with classes that end at the end of a
+ * group, within one, and some groups later; the same bits on one thread and on three. */
+static void test_total_and_between(void **state) {
+    (void)state;
+    const int64_t many[] = {512, 1, 300, 2500, 199, 256};
+    rlar_ctx *one = blas_context(1), *three = blas_context(3);
+    for (int k = 0; k <= SHAPES; k++) {
+        labelled s = k < SHAPES ? shape(k) : clouds(6, 4, 6, many);
+        const int64_t d = s.d;
+        double *mean = zeros(d), *total = zeros(d * d), *h = zeros(d * s.c), *hb = zeros(d * s.c);
+        double *again = zeros(d * d);
+        rlar__mean(s.x, d, s.n, mean);
+        rlar__between_factor(d, s.c, s.first, s.x, hb);
+        assert_int_equal(rlar__total_between(one, d, s.c, s.first, s.x, mean, total, h), RLAR_OK);
+        assert_true(apart(d * s.c, h, hb) < 1e-11);
+        for (int64_t j = 0; j < d; j += 1 + d / 7)
+            for (int64_t i = j; i < d; i += 1 + d / 7)
+                assert_close(total[j * d + i], entry(&s, 'b', i, j) + entry(&s, 'w', i, j), 1e-11);
+        memcpy(hb, h, (size_t)(d * s.c) * sizeof *h);
+        assert_int_equal(rlar__total_between(three, d, s.c, s.first, s.x, mean, again, h), RLAR_OK);
+        assert_memory_equal(h, hb, (size_t)(d * s.c) * sizeof *h);
+        assert_memory_equal(total, again, (size_t)(d * d) * sizeof *total);
+        free(mean);
+        free(total);
+        free(h);
+        free(hb);
+        free(again);
+        labelled_free(&s);
+    }
+    rlar_ctx_free(one);
+    rlar_ctx_free(three);
+}
+
 /* ---- Directions ---- */
 
 static double squares(int64_t count, const double *f) {
@@ -311,10 +344,11 @@ static void test_cholesky_declines(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_scatters),        cmocka_unit_test(test_directions),
-        cmocka_unit_test(test_no_directions),   cmocka_unit_test(test_whitened_means),
-        cmocka_unit_test(test_top_directions),  cmocka_unit_test(test_gram_schmidt),
-        cmocka_unit_test(test_both_ways_agree), cmocka_unit_test(test_cholesky_declines),
+        cmocka_unit_test(test_scatters),          cmocka_unit_test(test_total_and_between),
+        cmocka_unit_test(test_directions),        cmocka_unit_test(test_no_directions),
+        cmocka_unit_test(test_whitened_means),    cmocka_unit_test(test_top_directions),
+        cmocka_unit_test(test_gram_schmidt),      cmocka_unit_test(test_both_ways_agree),
+        cmocka_unit_test(test_cholesky_declines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
