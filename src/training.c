@@ -11,6 +11,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { SAMPLES_PER_TASK = 16 };
+
 /* ---- Who is in which class ---- */
 
 static int64_t row_at(const rlar_fit_options *o, int64_t i) {
@@ -137,12 +139,20 @@ static rlar_status refuse_scaled(rlar_ctx *ctx, const rlar_training *t, int64_t 
                       t->x[row * t->train.d + j], chain, RLAR_LARGEST);
 }
 
-/* Where the sum of squares is small enough, so is every number. */
+/* Where the sum of squares is small enough, so is every number; and none is NaN or infinite. */
+static bool is_small(int64_t d, const double *x) {
+    return rlar__dot(d, x, x) < RLAR_LARGEST * RLAR_LARGEST;
+}
+
+/* Not needed where nothing was done to samples that were seen to be small, nor for unit length. */
 static rlar_status check_scaled(rlar_ctx *ctx, const rlar_training *t) {
     const int64_t d = t->train.d;
+    const int steps = t->scaling.count;
+    if (steps == 0 ? !t->large : t->scaling.step[steps - 1].kind == RLAR_SCALE_UNIT)
+        return RLAR_OK;
     for (int64_t i = 0; i < t->train.n; i++) {
         const double *x = t->x + i * d;
-        const bool small = rlar__dot(d, x, x) < RLAR_LARGEST * RLAR_LARGEST;
+        const bool small = is_small(d, x);
         for (int64_t j = 0; j < d && !small; j++)
             if (!(fabs(x[j]) <= RLAR_LARGEST))
                 return refuse_scaled(ctx, t, i, j);
@@ -163,23 +173,56 @@ static rlar_status check_varies(rlar_ctx *ctx, const rlar_training *t) {
         t->data->file, (long long)t->train.n);
 }
 
+typedef struct copy_job {
+    const rlar_training *t;
+    int64_t from, to;
+} copy_job;
+
+/* Some samples to their places; an error without a text when one must be looked at again. */
+static rlar_status copy_task(void *arg, int64_t index) {
+    const copy_job *job = arg;
+    const int64_t d = job->t->train.d, from = job->from + index * SAMPLES_PER_TASK;
+    const int64_t to = job->to - from < SAMPLES_PER_TASK ? job->to : from + SAMPLES_PER_TASK;
+    for (int64_t i = from; i < to; i++) {
+        double *x = job->t->x + i * d;
+        rlar_data_row(job->t->data, job->t->order[i], x);
+        if (!is_small(d, x))
+            return RLAR_E_DATA;
+    }
+    return RLAR_OK;
+}
+
+/* One after another, so that the first sample that is not finite is the one that is named. */
+static rlar_status copy_checked(rlar_ctx *ctx, rlar_training *t, int64_t from, int64_t to) {
+    const int64_t d = t->train.d;
+    for (int64_t i = from; i < to; i++) {
+        double *x = t->x + i * d;
+        rlar_data_row(t->data, t->order[i], x);
+        if (!rlar__finite(d, x))
+            RLAR_TRY(rlar__check_row(ctx, t->data, t->order[i], x));
+    }
+    t->large = true;
+    return RLAR_OK;
+}
+
+static rlar_status copy_samples(rlar_ctx *ctx, void *user, int64_t from, int64_t to) {
+    rlar_training *t = user;
+    copy_job job = {.t = t, .from = from, .to = to};
+    const int64_t tasks = (to - from - 1) / SAMPLES_PER_TASK + 1;
+    const rlar_status status = rlar__parallel(ctx, tasks, copy_task, &job);
+    return status == RLAR_E_DATA ? copy_checked(ctx, t, from, to) : status;
+}
+
 static rlar_status load(rlar_ctx *ctx, rlar_training *t) {
-    const rlar_data *data = t->data;
     const int64_t n = t->train.n, d = t->train.d;
     size_t sample = 0;
     if (!rlar__size_mul((size_t)d, sizeof(double), &sample))
-        return rlar__fail(ctx, RLAR_E_TOO_LARGE, "%s: %lld features are too many", data->file,
+        return rlar__fail(ctx, RLAR_E_TOO_LARGE, "%s: %lld features are too many", t->data->file,
                           (long long)d);
     RLAR_TRY(rlar__alloc(ctx, rlar__padded(n), sample, "the scaled samples", &t->x));
     memset(t->x + n * d, 0, (size_t)(rlar__padded(n) - n) * sample);
-    for (int64_t i = 0; i < n; i++) {
-        rlar_data_row(data, t->order[i], t->x + i * d);
-        if (!rlar__finite(d, t->x + i * d))
-            RLAR_TRY(rlar__check_row(ctx, data, t->order[i], t->x + i * d));
-        if (i % 1024 == 0)
-            RLAR_TRY(rlar__poll(ctx));
-    }
-    RLAR_TRY(rlar__scaling_learn(ctx, &t->scaling, t->x, n, d));
+    const rlar_samples samples = {.x = t->x, .n = n, .feed = copy_samples, .user = t};
+    RLAR_TRY(rlar__scaling_learn(ctx, &t->scaling, &samples, d));
     t->train.x = t->x;
     RLAR_TRY(check_scaled(ctx, t));
     return check_varies(ctx, t);

@@ -19,6 +19,7 @@
 enum {
     FEATURES_PER_TASK = 128, /* a task walks all samples, 1 KiB in each */
     SAMPLES_PER_TASK = 64,
+    BLOCK_BYTES = 1 << 20,  /* of samples: what stays in the second-level cache */
     LARGEST_EXPONENT = 1000 /* of a power of two; its inverse is a normal double too */
 };
 
@@ -196,38 +197,58 @@ rlar_status rlar__scaling_apply(rlar_ctx *ctx, const rlar_scaling *scaling, doub
 
 /* ---- Learning ---- */
 
+/* What one way through the samples tells of every feature: d each, in one piece of memory. */
+typedef struct ranges {
+    double *min, *max, *sum;
+} ranges;
+
 typedef struct learn_job {
     const double *x;
     int64_t n, d;
+    ranges range;
+    bool more;             /* range holds earlier samples already */
     double *fill;          /* means, or NULL: not wanted */
     rlar_scale_step *step; /* per-feature step to learn, or NULL */
 } learn_job;
 
 /* What is known of a run of neighbouring features. */
 typedef struct feature_block {
-    double min[FEATURES_PER_TASK], max[FEATURES_PER_TASK];
-    double sum[FEATURES_PER_TASK];
+    const double *min, *max, *sum;
     double power[FEATURES_PER_TASK];                             /* see power_for */
     double mean[FEATURES_PER_TASK], variance[FEATURES_PER_TASK]; /* of the values times power */
 } feature_block;
 
+static int64_t features_of(const learn_job *job, int64_t index) {
+    const int64_t rest = job->d - index * FEATURES_PER_TASK;
+    return rest < FEATURES_PER_TASK ? rest : FEATURES_PER_TASK;
+}
+
 /* Plain comparisons, so that the compiler can use vector minima; a NaN would be passed over. The
  * plain sums come on the same way through the samples: enough for a mean where they are finite. */
 RLAR_SIMD
-static void block_range(const learn_job *job, int64_t first, int64_t count, feature_block *b) {
-    memcpy(b->min, job->x + first, (size_t)count * sizeof b->min[0]);
-    memcpy(b->max, job->x + first, (size_t)count * sizeof b->max[0]);
-    memcpy(b->sum, job->x + first, (size_t)count * sizeof b->sum[0]);
-    for (int64_t i = 1; i < job->n; i++) {
-        const double *x = job->x + i * job->d + first;
+static void add_samples(const double *x, int64_t n, int64_t d, int64_t count, double *restrict min,
+                        double *restrict max, double *restrict sum) {
+    for (int64_t i = 0; i < n; i++, x += d)
         for (int64_t j = 0; j < count; j++) {
-            b->min[j] = x[j] < b->min[j] ? x[j] : b->min[j];
-            b->max[j] = x[j] > b->max[j] ? x[j] : b->max[j];
-            b->sum[j] += x[j];
+            min[j] = x[j] < min[j] ? x[j] : min[j];
+            max[j] = x[j] > max[j] ? x[j] : max[j];
+            sum[j] += x[j];
         }
+}
+
+static rlar_status range_block(void *arg, int64_t index) {
+    const learn_job *job = arg;
+    const int64_t first = index * FEATURES_PER_TASK, count = features_of(job, index);
+    const size_t bytes = (size_t)count * sizeof(double);
+    const int64_t from = job->more ? 0 : 1;
+    if (!job->more) {
+        memcpy(job->range.min + first, job->x + first, bytes);
+        memcpy(job->range.max + first, job->x + first, bytes);
+        memcpy(job->range.sum + first, job->x + first, bytes);
     }
-    for (int64_t j = 0; j < count; j++)
-        b->power[j] = power_for(fmax(fabs(b->min[j]), fabs(b->max[j])));
+    add_samples(job->x + from * job->d + first, job->n - from, job->d, count,
+                job->range.min + first, job->range.max + first, job->range.sum + first);
+    return RLAR_OK;
 }
 
 /* The mean alone, from the sums, where no sum has overflown. */
@@ -290,12 +311,13 @@ static double block_mean(const feature_block *b, int64_t j) {
 /* All that is wanted of one run of features. Tasks write disjoint parts of the outputs. */
 static rlar_status learn_block(void *arg, int64_t index) {
     const learn_job *job = arg;
-    const int64_t first = index * FEATURES_PER_TASK;
-    const int64_t rest = job->d - first;
-    const int64_t count = rest < FEATURES_PER_TASK ? rest : FEATURES_PER_TASK;
+    const int64_t first = index * FEATURES_PER_TASK, count = features_of(job, index);
     const bool minmax = job->step && job->step->kind == RLAR_SCALE_MINMAX;
-    feature_block b;
-    block_range(job, first, count, &b);
+    feature_block b = {.min = job->range.min + first,
+                       .max = job->range.max + first,
+                       .sum = job->range.sum + first};
+    for (int64_t j = 0; j < count; j++)
+        b.power[j] = power_for(fmax(fabs(b.min[j]), fabs(b.max[j])));
     if (!minmax && (job->step || !block_means(job, count, &b)))
         block_moments(job, first, count, &b);
     for (int64_t j = 0; j < count; j++) {
@@ -310,9 +332,9 @@ static rlar_status learn_block(void *arg, int64_t index) {
     return RLAR_OK;
 }
 
-static rlar_status learn_features(rlar_ctx *ctx, learn_job job) {
+static rlar_status on_features(rlar_ctx *ctx, rlar_task task, learn_job job) {
     const int64_t tasks = (job.d + FEATURES_PER_TASK - 1) / FEATURES_PER_TASK;
-    return rlar__parallel(ctx, tasks, learn_block, &job);
+    return rlar__parallel(ctx, tasks, task, &job);
 }
 
 /* Shift and factor for d features. */
@@ -331,22 +353,65 @@ static rlar_status scaling_alloc(rlar_ctx *ctx, rlar_scaling *scaling, int64_t d
     return RLAR_OK;
 }
 
-/* Each step is learned on what the steps before it made of the samples. */
-static rlar_status learn_chain(rlar_ctx *ctx, rlar_scaling *scaling, double *x, int64_t n) {
-    const int64_t d = scaling->d;
-    RLAR_TRY(learn_features(ctx, (learn_job){.x = x, .n = n, .d = d, .fill = scaling->fill}));
-    for (int s = 0; s < scaling->count; s++) {
-        rlar_scale_step *step = &scaling->step[s];
-        if (step->kind != RLAR_SCALE_UNIT)
-            RLAR_TRY(learn_features(ctx, (learn_job){.x = x, .n = n, .d = d, .step = step}));
-        RLAR_TRY(apply_steps(ctx, (apply_job){scaling, s, s + 1, x, n}));
+/* The samples come block by block. While one is in the cache its ranges are taken and, where the
+ * chain begins with it, the step that needs nothing else. */
+static rlar_status learn_blocks(rlar_ctx *ctx, const rlar_scaling *scaling,
+                                const rlar_samples *samples, const ranges *range) {
+    const int64_t d = scaling->d, n = samples->n;
+    const int64_t fit = BLOCK_BYTES / (int64_t)sizeof(double) / d, size = fit > 0 ? fit : 1;
+    const bool unit = scaling->count > 0 && scaling->step[0].kind == RLAR_SCALE_UNIT;
+    for (int64_t from = 0; from < n; from += size) {
+        const int64_t count = n - from < size ? n - from : size;
+        double *x = samples->x + from * d;
+        if (samples->feed)
+            RLAR_TRY(samples->feed(ctx, samples->user, from, from + count));
+        RLAR_TRY(on_features(
+            ctx, range_block,
+            (learn_job){.x = x, .n = count, .d = d, .range = *range, .more = from > 0}));
+        if (unit)
+            RLAR_TRY(apply_steps(ctx, (apply_job){scaling, 0, 1, x, count}));
+        RLAR_TRY(rlar__poll(ctx));
     }
     return RLAR_OK;
 }
 
+/* Each step is learned on what the steps before it made of the samples: the first on the samples
+ * themselves, whose ranges are known. */
+static rlar_status learn_chain(rlar_ctx *ctx, rlar_scaling *scaling, const rlar_samples *samples,
+                               const ranges *range) {
+    learn_job job = {.x = samples->x, .n = samples->n, .d = scaling->d, .range = *range};
+    RLAR_TRY(learn_blocks(ctx, scaling, samples, range));
+    job.fill = scaling->fill;
+    RLAR_TRY(on_features(ctx, learn_block, job));
+    job.fill = NULL;
+    for (int s = 0; s < scaling->count; s++) {
+        job.step = &scaling->step[s];
+        if (job.step->kind == RLAR_SCALE_UNIT && s == 0)
+            continue; /* done */
+        if (job.step->kind != RLAR_SCALE_UNIT && s > 0)
+            RLAR_TRY(on_features(ctx, range_block, job));
+        if (job.step->kind != RLAR_SCALE_UNIT)
+            RLAR_TRY(on_features(ctx, learn_block, job));
+        RLAR_TRY(apply_steps(ctx, (apply_job){scaling, s, s + 1, samples->x, samples->n}));
+    }
+    return RLAR_OK;
+}
+
+static rlar_status learn_fresh(rlar_ctx *ctx, rlar_scaling *fresh, const rlar_samples *samples,
+                               int64_t d) {
+    double *all = NULL;
+    RLAR_TRY(scaling_alloc(ctx, fresh, d));
+    RLAR_TRY(rlar__alloc(ctx, d, 3 * sizeof *all, "the scaling", &all));
+    const ranges range = {.min = all, .max = all + d, .sum = all + 2 * d};
+    const rlar_status status = learn_chain(ctx, fresh, samples, &range);
+    rlar__free(all);
+    return status;
+}
+
 /* The arrays of an earlier learning are replaced only on success; the chain stays either way. */
-rlar_status rlar__scaling_learn(rlar_ctx *ctx, rlar_scaling *scaling, double *x, int64_t n,
+rlar_status rlar__scaling_learn(rlar_ctx *ctx, rlar_scaling *scaling, const rlar_samples *samples,
                                 int64_t d) {
+    const int64_t n = samples->n;
     if (n < 1 || d < 1)
         return rlar__fail(ctx, RLAR_E_ARG,
                           "a scaling cannot be learned from %lld samples of %lld features; give at "
@@ -355,9 +420,7 @@ rlar_status rlar__scaling_learn(rlar_ctx *ctx, rlar_scaling *scaling, double *x,
     rlar_scaling fresh = {.count = scaling->count};
     for (int s = 0; s < fresh.count; s++)
         fresh.step[s].kind = scaling->step[s].kind;
-    rlar_status status = scaling_alloc(ctx, &fresh, d);
-    if (status >= 0)
-        status = learn_chain(ctx, &fresh, x, n);
+    const rlar_status status = learn_fresh(ctx, &fresh, samples, d);
     if (status < 0) {
         rlar__scaling_free(&fresh);
         return status;

@@ -31,8 +31,16 @@ typedef struct rlar_scaling {
 rlar_status rlar__scaling_parse(rlar_ctx *ctx, const char *text, rlar_scaling *out);
 /* The chain as text ("none", "minmax,unit"); buf of at least 64. */
 void rlar__scaling_text(const rlar_scaling *scaling, char *buf, size_t size);
-/* Learn the per-feature steps from the n samples in x (d x n, ld = d) and scale x in place. */
-rlar_status rlar__scaling_learn(rlar_ctx *ctx, rlar_scaling *scaling, double *x, int64_t n,
+/* The samples to learn from: x (d x n, ld = d) holds them, or `feed` writes the samples from ..
+ * to-1 to their place in x, called once for each block in order. */
+typedef struct rlar_samples {
+    double *x;
+    int64_t n;
+    rlar_status (*feed)(rlar_ctx *ctx, void *user, int64_t from, int64_t to); /* or NULL */
+    void *user;
+} rlar_samples;
+/* Learn the per-feature steps from the samples and scale x in place. */
+rlar_status rlar__scaling_learn(rlar_ctx *ctx, rlar_scaling *scaling, const rlar_samples *samples,
                                 int64_t d);
 /* Scale n samples in place with what was learned; NaN becomes fill. */
 rlar_status rlar__scaling_apply(rlar_ctx *ctx, const rlar_scaling *scaling, double *x, int64_t n);

@@ -32,7 +32,7 @@ static void end_ctx(rlar_ctx *ctx) {
 static rlar_scaling learn(rlar_ctx *ctx, const char *chain, double *x, int64_t n, int64_t d) {
     rlar_scaling s = {0};
     assert_int_equal(rlar__scaling_parse(ctx, chain, &s), RLAR_OK);
-    assert_int_equal(rlar__scaling_learn(ctx, &s, x, n, d), RLAR_OK);
+    assert_int_equal(rlar__scaling_learn(ctx, &s, &(rlar_samples){.x = x, .n = n}, d), RLAR_OK);
     return s;
 }
 
@@ -286,7 +286,7 @@ static void memory_faults(void **state) {
     rlar_status status = RLAR_E_NOMEM;
     for (int fault = 0; status == RLAR_E_NOMEM; fault++) {
         f.left = fault;
-        status = rlar__scaling_learn(ctx, &s, x, 2, 2);
+        status = rlar__scaling_learn(ctx, &s, &(rlar_samples){.x = x, .n = 2}, 2);
         assert_true(status == RLAR_OK || rlar_ctx_memory(ctx) == 0);
         assert_int_equal(s.count, 2); /* the chain survives a failure */
     }
@@ -301,7 +301,66 @@ static void memory_faults(void **state) {
     assert_int_equal(status, RLAR_OK);
     rlar__scaling_free(&s);
     rlar__scaling_free(&copy);
-    assert_int_equal(rlar__scaling_learn(ctx, &s, x, 0, 2), RLAR_E_ARG);
+    assert_int_equal(rlar__scaling_learn(ctx, &s, &(rlar_samples){.x = x}, 2), RLAR_E_ARG);
+    end_ctx(ctx);
+}
+
+/* ---- Samples that come block by block ---- */
+
+enum { WIDE = 3000, MANY = 120 }; /* 43 samples are a MiB */
+
+typedef struct feeding {
+    double *x;
+    int64_t next; /* the sample that must come next */
+    int calls, most;
+} feeding;
+
+static double fed(int64_t i, int64_t j) {
+    return (double)((i * 31 + j * 17) % 101) - 30.0;
+}
+
+static rlar_status feed(rlar_ctx *ctx, void *user, int64_t from, int64_t to) {
+    feeding *f = user;
+    assert_int_equal(from, f->next);
+    f->next = to;
+    if (++f->calls > f->most)
+        return rlar__fail(ctx, RLAR_E_IO, "no more");
+    for (int64_t i = from * WIDE; i < to * WIDE; i++)
+        f->x[i] = fed(i / WIDE, i % WIDE);
+    return RLAR_OK;
+}
+
+/* Same bits as from samples that were there before: in particular the means are those of the
+ * samples as they came, although the first blocks are scaled before the last ones come. */
+static void fed_by_blocks(void **state) {
+    (void)state;
+    static const char *const chain[] = {"none", "unit", "zscore", "unit,minmax"};
+    const size_t bytes = (size_t)MANY * WIDE * sizeof(double);
+    double *whole = malloc(bytes), *x = malloc(bytes);
+    assert_true(whole && x);
+    rlar_ctx *ctx = new_ctx(2);
+    for (size_t k = 0; k < sizeof chain / sizeof chain[0]; k++) {
+        feeding f = {.x = x, .most = 3};
+        rlar_samples samples = {.x = x, .n = MANY, .feed = feed, .user = &f};
+        for (int64_t i = 0; i < MANY * WIDE; i++)
+            whole[i] = fed(i / WIDE, i % WIDE);
+        double mean = 0.0;
+        for (int64_t i = 0; i < MANY; i++)
+            mean += fed(i, 7) / MANY;
+        rlar_scaling a = learn(ctx, chain[k], whole, MANY, WIDE), b = {0};
+        assert_true(fabs(a.fill[7] - mean) < 1e-12);
+        assert_int_equal(rlar__scaling_parse(ctx, chain[k], &b), RLAR_OK);
+        assert_int_equal(rlar__scaling_learn(ctx, &b, &samples, WIDE), RLAR_OK);
+        assert_int_equal(f.calls, 3);
+        assert_memory_equal(x, whole, bytes);
+        assert_memory_equal(a.fill, b.fill, WIDE * sizeof *a.fill);
+        f = (feeding){.x = x, .most = 1};
+        assert_int_equal(rlar__scaling_learn(ctx, &b, &samples, WIDE), RLAR_E_IO);
+        rlar__scaling_free(&a);
+        rlar__scaling_free(&b);
+    }
+    free(whole);
+    free(x);
     end_ctx(ctx);
 }
 
@@ -312,7 +371,7 @@ int main(void) {
         cmocka_unit_test(extreme_unit),   cmocka_unit_test(extreme_features),
         cmocka_unit_test(offset_data),    cmocka_unit_test(missing_values),
         cmocka_unit_test(same_bits),      cmocka_unit_test(copies),
-        cmocka_unit_test(memory_faults),
+        cmocka_unit_test(memory_faults),  cmocka_unit_test(fed_by_blocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
