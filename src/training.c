@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SAMPLES_PER_TASK = 16 };
+enum { COPIED_PER_TASK = 1 << 17 }; /* bytes */
 
 /* ---- Who is in which class ---- */
 
@@ -175,14 +175,15 @@ static rlar_status check_varies(rlar_ctx *ctx, const rlar_training *t) {
 
 typedef struct copy_job {
     const rlar_training *t;
-    int64_t from, to;
+    int64_t from, to, size; /* samples per task */
 } copy_job;
 
 /* Some samples to their places; an error without a text when one must be looked at again. */
 static rlar_status copy_task(void *arg, int64_t index) {
     const copy_job *job = arg;
-    const int64_t d = job->t->train.d, from = job->from + index * SAMPLES_PER_TASK;
-    const int64_t to = job->to - from < SAMPLES_PER_TASK ? job->to : from + SAMPLES_PER_TASK;
+    const int64_t d = job->t->train.d, from = job->from + index * job->size;
+    const int64_t to = job->to - from < job->size ? job->to : from + job->size;
+    rlar__first_touch(job->t->x + from * d, (size_t)((to - from) * d) * sizeof *job->t->x);
     for (int64_t i = from; i < to; i++) {
         double *x = job->t->x + i * d;
         rlar_data_row(job->t->data, job->t->order[i], x);
@@ -208,8 +209,8 @@ static rlar_status copy_checked(rlar_ctx *ctx, rlar_training *t, int64_t from, i
 static rlar_status copy_samples(rlar_ctx *ctx, void *user, int64_t from, int64_t to) {
     rlar_training *t = user;
     copy_job job = {.t = t, .from = from, .to = to};
-    const int64_t tasks = (to - from - 1) / SAMPLES_PER_TASK + 1;
-    const rlar_status status = rlar__parallel(ctx, tasks, copy_task, &job);
+    job.size = COPIED_PER_TASK / (int64_t)sizeof *t->x / t->train.d + 1;
+    const rlar_status status = rlar__parallel(ctx, (to - from - 1) / job.size + 1, copy_task, &job);
     return status == RLAR_E_DATA ? copy_checked(ctx, t, from, to) : status;
 }
 

@@ -8,8 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
-enum { ALIGNMENT = 64 };
+enum { ALIGNMENT = 64, WORTH_A_CALL = 1 << 16 };
 
 typedef struct block_header {
     void *raw; /* what the allocator returned */
@@ -107,6 +109,20 @@ rlar_status rlar__calloc(rlar_ctx *ctx, int64_t count, size_t size, const char *
     if (block)
         memset(block, 0, header_of(block)->size);
     return RLAR_OK;
+}
+
+void rlar__first_touch(void *memory, size_t bytes) {
+#ifdef MADV_POPULATE_WRITE
+    const long page = sysconf(_SC_PAGESIZE);
+    if (bytes < WORTH_A_CALL || page <= 0)
+        return;
+    const size_t size = (size_t)page, skip = (size - (uintptr_t)memory % size) % size;
+    if (bytes > skip + size) /* a system without it is none the worse */
+        (void)madvise((char *)memory + skip, (bytes - skip) / size * size, MADV_POPULATE_WRITE);
+#else
+    (void)memory;
+    (void)bytes;
+#endif
 }
 
 void rlar__free(void *memory) {

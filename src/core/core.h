@@ -97,6 +97,9 @@ bool rlar__size_add(size_t a, size_t b, size_t *out);
 rlar_status rlar__alloc(rlar_ctx *ctx, int64_t count, size_t size, const char *what, void *out);
 /* The same, zeroed. */
 rlar_status rlar__calloc(rlar_ctx *ctx, int64_t count, size_t size, const char *what, void *out);
+/* Some bytes of a block that has never been written are going to be: ask the system for their pages
+ * at once, which is cheaper than one by one as they are touched. */
+void rlar__first_touch(void *memory, size_t bytes);
 /* Grow *array (of *capacity elements) so that it holds at least `need`, by doubling. */
 rlar_status rlar__grow(rlar_ctx *ctx, void *array, int64_t *capacity, int64_t need, size_t size,
                        const char *what);
