@@ -178,6 +178,10 @@ bool rlar__parse_double(const char *text, size_t length, double *out);
 /* The number that text[0..end) begins with, without blanks before it; returns where it ends. NULL:
  * there is none, or it is larger than the largest double. */
 const char *rlar__read_double(const char *text, const char *end, double *out);
+/* The same, sooner, of a number of at most seven digits and point, perhaps with a minus before it
+ * and without an exponent; NULL where it is not such a one, or stands within the last eight bytes
+ * of the text. */
+const char *rlar__read_short(const char *text, const char *end, double *out);
 /* The same grammar, whatever the size: true for "1e999", which rlar__parse_double refuses. */
 bool rlar__is_number(const char *text, size_t length);
 bool rlar__parse_int64(const char *text, size_t length, int64_t *out);

@@ -73,16 +73,22 @@ static uint64_t eight_digits(uint64_t v) {
            32;
 }
 
+static const uint64_t DIGITS = UINT64_C(0x3030303030303030); /* what digits have in common */
+static const uint64_t POINTS = UINT64_C(0x1e1e1e1e1e1e1e1e); /* '.' without it */
+
+/* The top bit of the first byte of v, text without DIGITS, that is no digit is set; the bits of
+ * later bytes may be spoilt. */
+static uint64_t not_digits(uint64_t v) {
+    return ((v + UINT64_C(0x7676767676767676)) | v) & UINT64_C(0x8080808080808080);
+}
+
 /* Take the digits at p; *word goes on from what it holds, and is not valid beyond 19 digits.
  * Inlined by force: a word in memory instead of a register doubles the time of a short number. */
 __attribute__((always_inline)) static inline const char *take_digits(const char *p, const char *end,
                                                                      uint64_t *word) {
     static const uint64_t tens[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
     while (end - p >= 8) {
-        const uint64_t v = load_eight(p) ^ UINT64_C(0x3030303030303030);
-        /* The top bit of the first byte that is no digit is set; later bytes may be spoilt. */
-        const uint64_t other =
-            ((v + UINT64_C(0x7676767676767676)) | v) & UINT64_C(0x8080808080808080);
+        const uint64_t v = load_eight(p) ^ DIGITS, other = not_digits(v);
         if (other == 0) {
             *word = *word * tens[8] + eight_digits(v);
             p += 8;
@@ -394,6 +400,33 @@ static inline double decimal_value(decimal *number) {
         value = e < 0 ? (double)(int64_t)number->word / tens[-e]
                       : (double)(int64_t)number->word * tens[e];
     return value * sign[number->negative];
+}
+
+/* The same quotient as in decimal_value(), from one word. Where the number ends, all that the
+ * reading of the next one waits for, is known after a few operations. */
+const char *rlar__read_short(const char *text, const char *end, double *out) {
+    static const double tens[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7};
+    static const double sign[] = {1, -1};
+    if (end - text < 9)
+        return NULL;
+    const bool negative = *text == '-';
+    const char *p = text + negative;
+    const uint64_t v = load_eight(p) ^ DIGITS, other = not_digits(v);
+    const uint64_t t = v ^ POINTS; /* the point is the only byte that becomes zero */
+    const uint64_t points = ~((t + UINT64_C(0x7f7f7f7f7f7f7f7f)) | t) & other;
+    const uint64_t stop = other & ~points;
+    if (stop == 0)
+        return NULL;
+    const int length = __builtin_ctzll(stop) >> 3, whole = __builtin_ctzll(other) >> 3;
+    const uint64_t inside = points & (stop - 1);
+    const int count = length - (inside != 0);
+    if (count <= 0 || (inside & (inside - 1)) != 0 || (p[length] | ('e' ^ 'E')) == 'e')
+        return NULL;
+    const uint64_t before = (UINT64_C(1) << (8 * whole)) - 1;
+    const uint64_t digits = (v & before) | (v >> (inside != 0 ? 8 : 0) & ~before);
+    *out = (double)(int64_t)eight_digits(digits << (64 - 8 * count)) / tens[count - whole] *
+           sign[negative];
+    return p + length;
 }
 
 const char *rlar__read_double(const char *text, const char *end, double *out) {

@@ -46,6 +46,7 @@ typedef struct csv_parser {
     int64_t held_capacity[2], held_line[2];
     bool in_row;
     int64_t row_line;
+    bool brief; /* the last number was a short one, so the next may be */
 } csv_parser;
 
 /* ---- Rows that waited ---- */
@@ -281,6 +282,16 @@ static rlar_status after_quote(csv_parser *p, char c, size_t *used) {
         rlar__token(&c, 1, token));
 }
 
+/* Numbers of one table are alike: the wrong way is seldom tried first. */
+static inline const char *read_number(bool *brief, const char *text, const char *end, double *out) {
+    const char *after = *brief ? rlar__read_short(text, end, out) : NULL;
+    if (after)
+        return after;
+    after = rlar__read_double(text, end, out);
+    *brief = after && after - text < 8;
+    return after;
+}
+
 /* From the start of a field inside a row: cells that are numbers, each with the separator or the
  * line feed behind it. Stops before the first cell that is anything else, or that may go on behind
  * the bytes, and after a line. */
@@ -289,12 +300,12 @@ static rlar_status take_numbers(csv_parser *p, const char *bytes, size_t size, s
     double *x = NULL;
     const int64_t wanted = rlar__sink_slots(p->sink, &x);
     int64_t taken = 0;
-    bool line = false;
+    bool line = false, brief = p->brief;
     while (taken < wanted && !line) {
         const char *text = at;
         while (text < end && *text == ' ')
             text++;
-        const char *after = rlar__read_double(text, end, &x[taken]);
+        const char *after = read_number(&brief, text, end, &x[taken]);
         if (!after || after == end || after - text > MAX_FIELD)
             break;
         line = *after == '\n';
@@ -304,6 +315,7 @@ static rlar_status take_numbers(csv_parser *p, const char *bytes, size_t size, s
         taken++;
     }
     rlar__sink_filled(p->sink, taken);
+    p->brief = brief;
     p->at.column += taken;
     p->at.line += line;
     *used = (size_t)(at - bytes);

@@ -176,6 +176,38 @@ static void test_long_strings(void **state) {
     free(text);
 }
 
+/* The short way reads what strtod reads, and ends where it ends, or leaves it alone; and it does
+ * take what it is for. */
+static void test_short_numbers(void **state) {
+    (void)state;
+    static const char any[] = "0123456789012345678901234567890123456789....--+eE,; \xff";
+    static const char *const mine[] = {"0,",      "-7,", "4.7,", "255\n",
+                                       "-0.125;", ".5,", "5.,",  "1234567,"};
+    uint64_t seed = 77;
+    char text[24] = "";
+    for (int i = 0; i < RANDOM_STRINGS; i++) {
+        for (int j = 0; j < 20; j++)
+            text[j] = any[next_random(&seed) % (sizeof any - 1)];
+        double got = 42;
+        const char *after = rlar__read_short(text, text + 20, &got);
+        if (!after)
+            continue;
+        char *stop = NULL;
+        const double want = strtod(text, &stop);
+        if (after != stop || memcmp(&got, &want, sizeof got) != 0)
+            fail_msg("'%s': %a, %d bytes, instead of %a, %d", text, got, (int)(after - text), want,
+                     (int)(stop - text));
+    }
+    for (size_t i = 0; i < sizeof mine / sizeof mine[0]; i++) {
+        double got = 42;
+        memset(text, '8', sizeof text - 1);
+        memcpy(text, mine[i], strlen(mine[i]));
+        assert_ptr_equal(rlar__read_short(text, text + 20, &got), text + strlen(mine[i]) - 1);
+        assert_true(got == strtod(mine[i], NULL));
+        assert_null(rlar__read_short(text, text + 8, &got));
+    }
+}
+
 static void test_blanks_and_refusals(void **state) {
     (void)state;
     static const char *const bad[] = {"",     " ",     "+",        "-",     ".",      "e5",
@@ -323,6 +355,7 @@ int main(void) {
                                        cmocka_unit_test(test_middles),
                                        cmocka_unit_test(test_hard_cases),
                                        cmocka_unit_test(test_long_strings),
+                                       cmocka_unit_test(test_short_numbers),
                                        cmocka_unit_test(test_blanks_and_refusals),
                                        cmocka_unit_test(test_int64),
                                        cmocka_unit_test(test_format),
