@@ -4,6 +4,8 @@
  * the real need cannot drift apart. Under AddressSanitizer a poisoned gap follows every piece. */
 #include "core/core.h"
 
+#include <sys/mman.h>
+
 #if defined(__SANITIZE_ADDRESS__)
 #define RLAR_POISON 1
 #elif defined(__has_feature)
@@ -16,7 +18,7 @@
 #include <sanitizer/asan_interface.h>
 #endif
 
-enum { PIECE = 64, GAP = 64 };
+enum { PIECE = 64, GAP = 64, LARGE_PAGE = 2 << 20 };
 
 void *rlar__carve(rlar_workspace *ws, int64_t count, size_t size) {
     size_t bytes = 0, end = 0;
@@ -35,13 +37,28 @@ void *rlar__carve(rlar_workspace *ws, int64_t count, size_t size) {
     return piece;
 }
 
+/* Ask for large pages: products read columns that lie a page or more apart, and an iteration
+ * touches more small pages than the processor keeps translations for. It is a hint; what it answers
+ * does not matter. */
+static void ask_for_large_pages(const rlar_workspace *ws) {
+#ifdef MADV_HUGEPAGE
+    const size_t skip = (LARGE_PAGE - (uintptr_t)ws->base % LARGE_PAGE) % LARGE_PAGE;
+    if (ws->size / LARGE_PAGE >= 2)
+        (void)madvise(ws->base + skip, (ws->size - skip) / LARGE_PAGE * LARGE_PAGE, MADV_HUGEPAGE);
+#else
+    (void)ws;
+#endif
+}
+
 rlar_status rlar__workspace_take(rlar_ctx *ctx, rlar_workspace *ws, const char *what) {
     if (ws->overflow)
         return rlar__fail(ctx, RLAR_E_TOO_LARGE,
                           "%s: the workspace does not fit the address space; use less data", what);
     ws->size = ws->used;
     ws->used = 0;
-    return rlar__alloc(ctx, (int64_t)ws->size, 1, what, &ws->base);
+    RLAR_TRY(rlar__alloc(ctx, (int64_t)ws->size, 1, what, &ws->base));
+    ask_for_large_pages(ws);
+    return RLAR_OK;
 }
 
 void rlar__workspace_free(rlar_workspace *ws) {

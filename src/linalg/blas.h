@@ -41,6 +41,10 @@ typedef struct rlar_triangle {
     int64_t ldc;
 } rlar_triangle;
 rlar_status rlar__triangle(rlar_ctx *ctx, const rlar_triangle *triangle);
+/* One of its panels, the first ones on the left and the longest; and how many there are. A panel is
+ * at least 128 columns wide where there are two. */
+void rlar__triangle_panel(const rlar_triangle *t, int64_t index);
+int64_t rlar__triangle_panels(const rlar_triangle *t);
 
 /* Keep the lower triangle of a (n x n) in its strict upper one and in diag (n), for another try;
  * and bring it back, with ridge added to the diagonal (chol.c). */

@@ -10,65 +10,84 @@ enum {
     RETRIES = 12,
     ROWS = 256,   /* of a product per task */
     SOLVED = 128, /* unknowns of a block of the solve */
-    NARROW = 32,  /* the same for many sides: DTRSM is slow, with 128 it took as long as the rest */
+    UNIT = 32,    /* columns of a triangle that DTRSM gets at once: it runs at a fifth of the speed
+                     of a product, so products take all but the diagonal */
     SIDES = 256,  /* right-hand sides per task of half a solve */
     STRIP = 32    /* columns per task of the copy */
 };
 
 typedef struct chol_step {
     double *a;
-    int64_t n, k, width; /* the diagonal block: its first column, its columns */
+    int64_t n, k, width;  /* the diagonal block: its first column, its columns */
+    rlar_triangle behind; /* what it changes */
+    int64_t next;         /* columns of the diagonal block after it */
+    bool failed;          /* that block is not positive definite */
 } chol_step;
 
 static double *at(const chol_step *s, int64_t i, int64_t j) {
     return s->a + j * s->n + i;
 }
 
+static int64_t min64(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
 /* Wide enough for DSYRK, narrow enough that the block itself, which nobody shares, costs little. */
 static int64_t block_width(int64_t n) {
-    return n < 512 ? 32 : n < 4096 ? 64 : 128;
+    return n < 4096 ? 64 : 128;
 }
 
 /* L_ik = A_ik L_kk^-T for some rows below the block. */
 static rlar_status column_task(void *arg, int64_t index) {
     const chol_step *s = arg;
-    const int64_t i = s->k + s->width + index * ROWS;
-    rlar__trsm_right(s->n - i < ROWS ? s->n - i : ROWS, s->width, at(s, s->k, s->k), s->n,
-                     at(s, i, s->k), s->n);
+    const int64_t k = s->k, i = k + s->width + index * ROWS, rows = min64(ROWS, s->n - i);
+    for (int64_t j = 0; j < s->width; j += UNIT) {
+        const int64_t width = min64(UNIT, s->width - j);
+        if (j > 0)
+            rlar__gemm(RLAR_PLAIN, RLAR_TRANSPOSED, rows, width, j, -1.0, at(s, i, k), s->n,
+                       at(s, k + j, k), s->n, 1.0, at(s, i, k + j), s->n);
+        rlar__trsm_right(rows, width, at(s, k + j, k + j), s->n, at(s, i, k + j), s->n);
+    }
     return RLAR_OK;
 }
 
-/* A_ij -= L_ik L_jk^T behind the block. */
-static rlar_status update_behind(rlar_ctx *ctx, const chol_step *s) {
+/* A_ij -= L_ik L_jk^T behind the block. The first panel holds the next diagonal block: it is
+ * factored at once, while the other threads are still at the other panels. */
+static rlar_status behind_task(void *arg, int64_t index) {
+    chol_step *s = arg;
+    rlar__triangle_panel(&s->behind, index);
+    if (index == 0)
+        s->failed = rlar__potrf(s->next, s->behind.c, s->n) != 0;
+    return RLAR_OK;
+}
+
+static rlar_status update_behind(rlar_ctx *ctx, chol_step *s) {
     const int64_t next = s->k + s->width;
     const double *l = at(s, next, s->k);
-    const rlar_triangle t = {.op = RLAR_PLAIN,
-                             .side = s->n - next,
-                             .inner = s->width,
-                             .alpha = -1.0,
-                             .beta = 1.0,
-                             .a = l,
-                             .b = l,
-                             .ld = s->n,
-                             .c = at(s, next, next),
-                             .ldc = s->n};
-    return rlar__triangle(ctx, &t);
+    s->behind = (rlar_triangle){.op = RLAR_PLAIN,
+                                .side = s->n - next,
+                                .inner = s->width,
+                                .alpha = -1.0,
+                                .beta = 1.0,
+                                .a = l,
+                                .b = l,
+                                .ld = s->n,
+                                .c = at(s, next, next),
+                                .ldc = s->n};
+    s->next = min64(s->width, s->n - next);
+    return rlar__parallel(ctx, rlar__triangle_panels(&s->behind), behind_task, s);
 }
 
 /* *failed: the matrix is not positive definite. */
 static rlar_status factor_once(rlar_ctx *ctx, int64_t n, double *a, bool *failed) {
-    const int64_t width = block_width(n);
-    *failed = false;
-    for (int64_t k = 0; k < n; k += width) {
-        chol_step s = {.a = a, .n = n, .k = k, .width = n - k < width ? n - k : width};
-        if (rlar__potrf(s.width, at(&s, k, k), n) != 0) {
-            *failed = true;
-            return RLAR_OK;
-        }
-        const int64_t rows = n - k - s.width;
+    chol_step s = {.a = a, .n = n, .width = min64(block_width(n), n)};
+    s.failed = rlar__potrf(s.width, a, n) != 0;
+    for (; s.k + s.width < n && !s.failed; s.k += s.width, s.width = s.next) {
+        const int64_t rows = n - s.k - s.width;
         RLAR_TRY(rlar__parallel(ctx, (rows + ROWS - 1) / ROWS, column_task, &s));
         RLAR_TRY(update_behind(ctx, &s));
     }
+    *failed = s.failed;
     return RLAR_OK;
 }
 
@@ -134,7 +153,7 @@ typedef struct solve {
 
 static void set_block(solve *s, int64_t k, int64_t width) {
     s->k = k * width;
-    s->width = s->n - s->k < width ? s->n - s->k : width;
+    s->width = min64(width, s->n - s->k);
 }
 
 /* What the unknowns below take from block k, some rows of them: B_i -= L_ik B_k. */
@@ -154,19 +173,37 @@ static void backward_rows(const solve *s, int64_t j, int64_t rows) {
 static rlar_status forward_task(void *arg, int64_t index) {
     const solve *s = arg;
     const int64_t i = s->k + s->width + index * ROWS;
-    forward_rows(s, i, s->n - i < ROWS ? s->n - i : ROWS);
+    forward_rows(s, i, min64(ROWS, s->n - i));
     return RLAR_OK;
 }
 
 static rlar_status backward_task(void *arg, int64_t index) {
     const solve *s = arg;
     const int64_t j = index * ROWS;
-    backward_rows(s, j, s->k - j < ROWS ? s->k - j : ROWS);
+    backward_rows(s, j, min64(ROWS, s->k - j));
     return RLAR_OK;
 }
 
-static void solve_block(const solve *s, rlar_op op) {
-    rlar__trsm_left(op, s->width, s->p, s->l + s->k * s->n + s->k, s->n, s->b + s->k, s->n);
+/* B_k <- op(L_kk)^-1 B_k, by units; forwards, or backwards with the transpose. */
+static void solve_forward(const solve *s) {
+    for (int64_t k = s->k, end = k + s->width; k < end; k += UNIT) {
+        const int64_t width = min64(UNIT, end - k), rows = end - k - width;
+        const double *l = s->l + k * s->n + k;
+        rlar__trsm_left(RLAR_PLAIN, width, s->p, l, s->n, s->b + k, s->n);
+        if (rows > 0)
+            rlar__gemm(RLAR_PLAIN, RLAR_PLAIN, rows, s->p, width, -1.0, l + width, s->n, s->b + k,
+                       s->n, 1.0, s->b + k + width, s->n);
+    }
+}
+
+static void solve_backward(const solve *s) {
+    for (int64_t j = (s->width - 1) / UNIT * UNIT; j >= 0; j -= UNIT) {
+        const int64_t k = s->k + j, width = min64(UNIT, s->width - j);
+        rlar__trsm_left(RLAR_TRANSPOSED, width, s->p, s->l + k * s->n + k, s->n, s->b + k, s->n);
+        if (j > 0)
+            rlar__gemm(RLAR_TRANSPOSED, RLAR_PLAIN, j, s->p, width, -1.0, s->l + s->k * s->n + k,
+                       s->n, s->b + k, s->n, 1.0, s->b + s->k, s->n);
+    }
 }
 
 /* By blocks of rows: products share out over any number of threads, where DTRSM would need many
@@ -176,12 +213,12 @@ rlar_status rlar__chol_solve(rlar_ctx *ctx, int64_t n, int64_t p, const double *
     solve s = {.n = n, .p = p, .l = l, .b = b};
     for (int64_t k = 0; k < blocks; k++) {
         set_block(&s, k, SOLVED);
-        solve_block(&s, RLAR_PLAIN);
+        solve_forward(&s);
         RLAR_TRY(rlar__parallel(ctx, (n - s.k - s.width + ROWS - 1) / ROWS, forward_task, &s));
     }
     for (int64_t k = blocks - 1; k >= 0; k--) {
         set_block(&s, k, SOLVED);
-        solve_block(&s, RLAR_TRANSPOSED);
+        solve_backward(&s);
         RLAR_TRY(rlar__parallel(ctx, (s.k + ROWS - 1) / ROWS, backward_task, &s));
     }
     return RLAR_OK;
@@ -196,17 +233,17 @@ typedef struct half {
 
 static int64_t sides_at(const half *h, int64_t index, solve *s) {
     const int64_t j = index * SIDES;
-    *s = (solve){.n = h->n, .p = h->p - j < SIDES ? h->p - j : SIDES, .l = h->l};
+    *s = (solve){.n = h->n, .p = min64(SIDES, h->p - j), .l = h->l};
     s->b = h->b + j * h->n;
-    return (h->n + NARROW - 1) / NARROW;
+    return (h->n + UNIT - 1) / UNIT;
 }
 
 static rlar_status forward_half(void *arg, int64_t index) {
     solve s;
     const int64_t blocks = sides_at(arg, index, &s);
     for (int64_t k = 0; k < blocks; k++) {
-        set_block(&s, k, NARROW);
-        solve_block(&s, RLAR_PLAIN);
+        set_block(&s, k, UNIT);
+        solve_forward(&s);
         forward_rows(&s, s.k + s.width, s.n - s.k - s.width);
     }
     return RLAR_OK;
@@ -216,8 +253,8 @@ static rlar_status backward_half(void *arg, int64_t index) {
     solve s;
     const int64_t blocks = sides_at(arg, index, &s);
     for (int64_t k = blocks - 1; k >= 0; k--) {
-        set_block(&s, k, NARROW);
-        solve_block(&s, RLAR_TRANSPOSED);
+        set_block(&s, k, UNIT);
+        solve_backward(&s);
         backward_rows(&s, 0, s.k);
     }
     return RLAR_OK;

@@ -45,22 +45,29 @@ static void below(const rlar_triangle *t, int64_t from, int64_t j, int64_t width
                    t->ld, row(t, t->b, j), t->ld, t->beta, t->c + j * t->ldc + from, t->ldc);
 }
 
-static rlar_status panel_task(void *arg, int64_t index) {
-    const rlar_triangle *t = arg;
+void rlar__triangle_panel(const rlar_triangle *t, int64_t index) {
     const int64_t j = index * panel_width(t), width = min64(panel_width(t), t->side - j);
     if (t->a != t->b) {
         below(t, j, j, width);
-        return RLAR_OK;
+        return;
     }
     rlar__syrk(t->op, width, t->inner, t->alpha, row(t, t->a, j), t->ld, t->beta,
                t->c + j * t->ldc + j, t->ldc);
     below(t, j + width, j, width);
+}
+
+int64_t rlar__triangle_panels(const rlar_triangle *t) {
+    return blocks_of(t->side, panel_width(t));
+}
+
+static rlar_status panel_task(void *arg, int64_t index) {
+    rlar__triangle_panel(arg, index);
     return RLAR_OK;
 }
 
 rlar_status rlar__triangle(rlar_ctx *ctx, const rlar_triangle *triangle) {
     rlar_triangle t = *triangle;
-    return rlar__parallel(ctx, blocks_of(t.side, panel_width(&t)), panel_task, &t);
+    return rlar__parallel(ctx, rlar__triangle_panels(&t), panel_task, &t);
 }
 
 rlar_status rlar__gram_add(rlar_ctx *ctx, int64_t d, int64_t n, const double *a, const double *b,

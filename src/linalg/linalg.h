@@ -196,6 +196,8 @@ static inline double rlar__expansion_slack(int64_t n, double square) {
 bool rlar__finite(int64_t n, const double *x);
 /* Norm of a row of a matrix with leading dimension ld: of every ld-th number. */
 double rlar__row_norm(int64_t p, const double *row, int64_t ld);
+/* The sum of the numbers above the limit, and how many they are. */
+double rlar__sum_above(int64_t n, const double *x, double limit, int64_t *count);
 /* Sum in a fixed binary tree over blocks of RLAR_SUM_BLOCK. */
 double rlar__sum(int64_t n, const double *x);
 

@@ -131,6 +131,25 @@ static double block_sum(int64_t n, const double *x) {
     return add_lanes(s);
 }
 
+static void add_above(double x, double limit, double *sum, double *count) {
+    *sum += x > limit ? x : 0.0;
+    *count += x > limit ? 1.0 : 0.0;
+}
+
+/* Without branches: which numbers are above is as good as random. */
+RLAR_SIMD
+double rlar__sum_above(int64_t n, const double *x, double limit, int64_t *count) {
+    double s[LANES] = {0}, above[LANES] = {0};
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (int k = 0; k < LANES; k++)
+            add_above(x[i + k], limit, s + k, above + k);
+    for (int k = 0; i < n; i++, k++)
+        add_above(x[i], limit, s + k, above + k);
+    *count = (int64_t)add_lanes(above);
+    return add_lanes(s);
+}
+
 /* The tree of tree.c, with numbers for buffers. */
 double rlar__sum(int64_t n, const double *x) {
     double stack[64];

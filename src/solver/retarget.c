@@ -7,33 +7,31 @@
  * come back and the loop ends at the fixed point. No sort: a few passes over c numbers. */
 #include "solver/retarget.h"
 
+#include "linalg/linalg.h"
+
 enum { SAMPLES_PER_TASK = 256 };
 
-static double step(int64_t c, const double *y, int64_t l) {
-    const double base = 1.0 - y[l];
+/* v: the v_j, and 0 in place of v_l, which no Delta is below. */
+static double step(int64_t c, const double *v) {
     double delta = 0.0;
-    int64_t above = -1;
-    for (;;) {
-        double sum = 0.0;
-        int64_t count = 0;
-        for (int64_t j = 0; j < c; j++) {
-            const double v = y[j] + base;
-            if (j != l && v > delta) {
-                sum += v;
-                count++;
-            }
-        }
+    for (int64_t above = -1, count;; above = count) {
+        const double sum = rlar__sum_above(c, v, delta, &count);
         if (count == above || count == 0)
             return delta;
-        above = count;
         delta = sum / (double)(1 + count);
     }
 }
 
+/* Until Delta is known, t holds v. */
+RLAR_SIMD
 void rlar__retarget_row(int64_t c, const double *y, int64_t l, double *t) {
-    const double delta = step(c, y, l), base = 1.0 - y[l];
+    const double base = 1.0 - y[l];
+    for (int64_t j = 0; j < c; j++)
+        t[j] = y[j] + base;
+    t[l] = 0.0;
+    const double delta = step(c, t);
     for (int64_t j = 0; j < c; j++) {
-        const double lower = delta - (y[j] + base);
+        const double lower = delta - t[j];
         t[j] = lower < 0.0 ? y[j] + lower : y[j];
     }
     t[l] = y[l] + delta;

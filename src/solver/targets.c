@@ -5,7 +5,7 @@
 
 #include "linalg/linalg.h"
 
-enum { SAMPLES_PER_TASK = 512 };
+enum { SAMPLES_PER_TASK = 192 }; /* W is packed for each; a multiple of what kernels work on */
 
 void rlar__targets_one_hot(int64_t c, int64_t n, const int32_t *label, double *t) {
     memset(t, 0, (size_t)(c * n) * sizeof *t);
@@ -13,27 +13,28 @@ void rlar__targets_one_hot(int64_t c, int64_t n, const int32_t *label, double *t
         t[i * c + label[i]] = 1.0;
 }
 
-typedef struct offset {
-    int64_t p, n;
-    const double *b;
+typedef struct outputs {
+    int64_t p, n, d;
+    const double *w, *b, *x;
     double *y;
-} offset;
+} outputs;
 
-static rlar_status offset_task(void *arg, int64_t task) {
-    const offset *o = arg;
-    const int64_t start = task * SAMPLES_PER_TASK;
-    for (int64_t i = start; i < start + SAMPLES_PER_TASK && i < o->n; i++)
+static rlar_status outputs_task(void *arg, int64_t task) {
+    const outputs *o = arg;
+    const int64_t start = task * SAMPLES_PER_TASK, left = o->n - start;
+    const int64_t count = left < SAMPLES_PER_TASK ? left : SAMPLES_PER_TASK;
+    double *y = o->y + start * o->p;
+    rlar__tile_inner(o->p, count, o->d, o->w, o->d, o->x + start * o->d, o->d, y, o->p);
+    for (int64_t i = 0; o->b && i < count; i++)
         for (int64_t r = 0; r < o->p; r++)
-            o->y[i * o->p + r] += o->b[r];
+            y[i * o->p + r] += o->b[r];
     return RLAR_OK;
 }
 
 rlar_status rlar__targets_outputs(rlar_ctx *ctx, int64_t p, int64_t n, int64_t d, const double *w,
                                   const double *b, const double *x, double *y) {
-    RLAR_TRY(rlar__project(ctx, p, n, d, w, x, y));
-    offset o = {.p = p, .n = n, .b = b, .y = y};
-    return b ? rlar__parallel(ctx, (n + SAMPLES_PER_TASK - 1) / SAMPLES_PER_TASK, offset_task, &o)
-             : RLAR_OK;
+    outputs o = {.p = p, .n = n, .d = d, .w = w, .b = b, .x = x, .y = y};
+    return rlar__parallel(ctx, (n + SAMPLES_PER_TASK - 1) / SAMPLES_PER_TASK, outputs_task, &o);
 }
 
 double rlar__targets_loss(int64_t p, int64_t n, const double *y, const double *t, double *value) {
