@@ -121,11 +121,11 @@ void rlar__lower_restore(int64_t n, double *a, const double *diag, double ridge)
     }
 }
 
-rlar_status rlar__chol_factor(rlar_ctx *ctx, int64_t n, double *a, double *diag, int *ridged) {
-    RLAR_TRY(rlar__lower_keep(ctx, n, a, diag));
+rlar_status rlar__chol_factor_by(rlar_ctx *ctx, int64_t n, double *a, rlar_rebuild rebuild,
+                                 void *arg, int *ridged) {
     double trace = 0.0;
     for (int64_t i = 0; i < n; i++)
-        trace += diag[i];
+        trace += a[i * n + i];
     double ridge = 1e-12 * trace / (double)n;
     for (int attempt = 0; attempt <= RETRIES; attempt++, ridge *= 10.0) {
         bool failed;
@@ -134,7 +134,9 @@ rlar_status rlar__chol_factor(rlar_ctx *ctx, int64_t n, double *a, double *diag,
             return RLAR_OK;
         if (!(ridge > 0.0 && ridge < 1e300))
             break;
-        rlar__lower_restore(n, a, diag, ridge);
+        RLAR_TRY(rebuild(ctx, arg));
+        for (int64_t i = 0; i < n; i++)
+            a[i * n + i] += ridge;
         ++*ridged;
     }
     return rlar__fail(
@@ -142,6 +144,19 @@ rlar_status rlar__chol_factor(rlar_ctx *ctx, int64_t n, double *a, double *diag,
         "the %lld x %lld system cannot be factorised, even with %g added to its diagonal; "
         "raise alpha or scale the data",
         (long long)n, (long long)n, ridge);
+}
+
+static rlar_status restore(rlar_ctx *ctx, void *arg) {
+    const copy *c = arg;
+    (void)ctx;
+    rlar__lower_restore(c->n, c->a, c->diag, 0.0);
+    return RLAR_OK;
+}
+
+rlar_status rlar__chol_factor(rlar_ctx *ctx, int64_t n, double *a, double *diag, int *ridged) {
+    copy c = {.n = n, .a = a, .diag = diag};
+    RLAR_TRY(rlar__lower_keep(ctx, n, a, diag));
+    return rlar__chol_factor_by(ctx, n, a, restore, &c, ridged);
 }
 
 /* One block of the unknowns on its way through all right-hand sides. */

@@ -13,6 +13,7 @@ enum {
                      it, what is packed twice shrinks; 128 to 256 are within 5 % on one thread, and
                      128 shares out best */
     SQUARE = 256, /* the same where both factors are one: DSYRK wastes nothing */
+    KERNEL = 24,  /* columns that the widest kernel makes at once */
     TALL = 256    /* rows of a general product per task */
 };
 
@@ -26,10 +27,10 @@ static int64_t min64(int64_t a, int64_t b) {
 
 /* ---- Triangles ---- */
 
-/* Panels of one width, a multiple of what the kernels work on: no narrow rest. */
+/* Panels of one width, a multiple of what the kernels work on. */
 static int64_t panel_width(const rlar_triangle *t) {
     const int64_t most = t->a == t->b ? SQUARE : PANEL, count = blocks_of(t->side, most);
-    return count > 1 ? blocks_of(blocks_of(t->side, count), 16) * 16 : most;
+    return count > 1 ? blocks_of(blocks_of(t->side, count), KERNEL) * KERNEL : most;
 }
 
 /* Where row or column i of op(A) begins. */

@@ -117,6 +117,10 @@ int64_t rlar__embed_width(int64_t p, int64_t d);
  * added to the diagonal and ten times more at each retry; *ridged counts the retries.
  * RLAR_E_NUMERIC after 12 of them. */
 rlar_status rlar__chol_factor(rlar_ctx *ctx, int64_t n, double *a, double *diag, int *ridged);
+/* The same without the copy: `rebuild` makes the lower triangle of a again when a pivot failed. */
+typedef rlar_status (*rlar_rebuild)(rlar_ctx *ctx, void *arg);
+rlar_status rlar__chol_factor_by(rlar_ctx *ctx, int64_t n, double *a, rlar_rebuild rebuild,
+                                 void *arg, int *ridged);
 /* B (n x p) <- (L L^T)^-1 B. */
 rlar_status rlar__chol_solve(rlar_ctx *ctx, int64_t n, int64_t p, const double *l, double *b);
 /* Half of it, for many columns: B <- L^-1 B, B <- L^-T B. */

@@ -48,7 +48,6 @@ void rlar__wsolve_carve(rlar_workspace *ws, int64_t n, int64_t d, int64_t c, boo
     out->bx = rlar__carve(ws, dual ? 0 : held, column);
     out->tw = rlar__carve(ws, n, targets);
     out->m = rlar__carve(ws, side, row);
-    out->diag = rlar__carve(ws, side, sizeof(double));
     out->a = rlar__carve(ws, dual ? n : 0, targets);
     out->root = rlar__carve(ws, dual ? d : 0, sizeof(double));
     out->mu = rlar__carve(ws, d, sizeof(double));
@@ -60,6 +59,7 @@ void rlar__wsolve_carve(rlar_workspace *ws, int64_t n, int64_t d, int64_t c, boo
 typedef struct wjob {
     const rlar_wproblem *p;
     rlar_wsolver *s;
+    double *w;
     bool roots; /* the form of weigh.h */
 } wjob;
 
@@ -119,12 +119,15 @@ static rlar_status add_block(rlar_ctx *ctx, const wjob *j, int64_t start, int64_
     return RLAR_OK;
 }
 
-/* Block k holds the samples from k RLAR_SUM_BLOCK on; by roots, the classes that begin there. */
-static rlar_status solve_primal(rlar_ctx *ctx, wjob *j, double *w, int *ridged) {
+/* Both sides of the system. Block k holds the samples from k RLAR_SUM_BLOCK on; by roots, the
+ * classes that begin there. */
+static rlar_status build_primal(rlar_ctx *ctx, void *arg) {
+    wjob *j = arg;
     const rlar_wproblem *p = j->p;
     rlar_wsolver *s = j->s;
+    RLAR_TRY(rlar__parallel(ctx, tasks_of(p->n), targets_task, j));
     rlar_tree system = rlar__tree_begin(&s->partials, p->d, p->d, p->d, s->m);
-    rlar_tree right = rlar__tree_begin(&s->moments, p->d, p->c, 0, w);
+    rlar_tree right = rlar__tree_begin(&s->moments, p->d, p->c, 0, j->w);
     j->roots = rlar__weigh_roots(p);
     for (int64_t start = 0, end, k = 1; start < p->n; start = end, k++) {
         end = p->n / RLAR_SUM_BLOCK < k ? p->n : k * RLAR_SUM_BLOCK;
@@ -139,8 +142,14 @@ static rlar_status solve_primal(rlar_ctx *ctx, wjob *j, double *w, int *ridged) 
     RLAR_TRY(rlar__tree_end(ctx, &right));
     for (int64_t r = 0; r < p->d; r++)
         s->m[r * p->d + r] += p->alpha * p->dtil[r];
-    RLAR_TRY(rlar__chol_factor(ctx, p->d, s->m, s->diag, ridged));
-    return rlar__chol_solve(ctx, p->d, p->c, s->m, w);
+    return RLAR_OK;
+}
+
+static rlar_status solve_primal(rlar_ctx *ctx, wjob *j, int *ridged) {
+    const rlar_wproblem *p = j->p;
+    RLAR_TRY(build_primal(ctx, j));
+    RLAR_TRY(rlar__chol_factor_by(ctx, p->d, j->s->m, build_primal, j, ridged));
+    return rlar__chol_solve(ctx, p->d, p->c, j->s->m, j->w);
 }
 
 /* ---- Dual ---- */
@@ -177,33 +186,40 @@ static rlar_status class_task(void *arg, int64_t i) {
     return RLAR_OK;
 }
 
-/* Xc^T P Xc is made from one factor, P^1/2 Xc: DSYRK is faster than any product of two. */
-static rlar_status solve_dual(rlar_ctx *ctx, wjob *j, double *w, int *ridged) {
+/* Both sides of the system, but for P^1/2 Xc. Xc^T P Xc is made from one factor: DSYRK is faster
+ * than any product of two. */
+static rlar_status build_dual(rlar_ctx *ctx, void *arg) {
+    wjob *j = arg;
+    const rlar_wproblem *p = j->p;
+    const rlar_status status = rlar__parallel(ctx, p->groups->c, class_task, j);
+    RLAR_TRY(status == RLAR_E_NUMERIC ? rlar__weights_fail(ctx) : status);
+    return rlar__gram_inner(ctx, p->n, p->d, j->s->xc, j->s->xc, j->s->m);
+}
+
+static rlar_status solve_dual(rlar_ctx *ctx, wjob *j, int *ridged) {
     const rlar_wproblem *p = j->p;
     rlar_wsolver *s = j->s;
     for (int64_t r = 0; r < p->d; r++)
         s->root[r] = 1.0 / sqrt(p->dtil[r]);
+    RLAR_TRY(rlar__parallel(ctx, tasks_of(p->n), targets_task, j));
     RLAR_TRY(rlar__parallel(ctx, tasks_of(p->n), scale_task, j));
-    const rlar_status status = rlar__parallel(ctx, p->groups->c, class_task, j);
-    RLAR_TRY(status == RLAR_E_NUMERIC ? rlar__weights_fail(ctx) : status);
-    RLAR_TRY(rlar__gram_inner(ctx, p->n, p->d, s->xc, s->xc, s->m));
-    RLAR_TRY(rlar__chol_factor(ctx, p->n, s->m, s->diag, ridged));
+    RLAR_TRY(build_dual(ctx, j));
+    RLAR_TRY(rlar__chol_factor_by(ctx, p->n, s->m, build_dual, j, ridged));
     RLAR_TRY(rlar__chol_solve(ctx, p->n, p->c, s->m, s->a));
-    RLAR_TRY(rlar__multiply(ctx, p->d, p->c, p->n, s->xc, s->a, w));
+    RLAR_TRY(rlar__multiply(ctx, p->d, p->c, p->n, s->xc, s->a, j->w));
     for (int64_t k = 0; k < p->c; k++)
         for (int64_t r = 0; r < p->d; r++)
-            w[k * p->d + r] *= s->root[r];
+            j->w[k * p->d + r] *= s->root[r];
     return RLAR_OK;
 }
 
 rlar_status rlar__wsolve(rlar_ctx *ctx, const rlar_wproblem *problem, rlar_wsolver *solver,
                          double *w, double *b, int *ridged) {
     const int64_t d = problem->d, c = problem->c;
-    wjob j = {.p = problem, .s = solver};
+    wjob j = {.p = problem, .s = solver, .w = w};
     RLAR_TRY(weighted_mean(ctx, problem, solver, d, problem->x, solver->mu));
     RLAR_TRY(weighted_mean(ctx, problem, solver, c, problem->t, solver->tau));
-    RLAR_TRY(rlar__parallel(ctx, tasks_of(problem->n), targets_task, &j));
-    RLAR_TRY(solver->dual ? solve_dual(ctx, &j, w, ridged) : solve_primal(ctx, &j, w, ridged));
+    RLAR_TRY(solver->dual ? solve_dual(ctx, &j, ridged) : solve_primal(ctx, &j, ridged));
     for (int64_t r = 0; r < c; r++)
         b[r] = solver->tau[r] - rlar__dot(d, w + r * d, solver->mu);
     return RLAR_OK;

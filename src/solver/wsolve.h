@@ -26,7 +26,7 @@ typedef struct rlar_wsolver {
     double *xc,
         *bx; /* some samples: Xc and Xc (D + beta L), or Y and C (weigh.h); dual: all, P^1/2 Xc */
     double *tw;       /* c x n: D (T - tau) */
-    double *m, *diag; /* the system and its diagonal */
+    double *m;        /* the system */
     double *a;        /* n x c: dual variables */
     double *root;     /* d: P^1/2, in the dual */
     double *mu, *tau; /* weighted means of X and T */
