@@ -376,6 +376,40 @@ static void test_portions_and_blocks(void **unused) {
     }
 }
 
+/* Every feature twice and hardly any alpha: pivots fail, the system is built again with a ridge,
+ * and the two halves of W add up to the solution with every feature once. By roots (d = 80) the
+ * right-hand side is changed on the way and has to be made again as well. */
+static void test_built_again(void **unused) {
+    (void)unused;
+    for (int64_t d = 30; d <= 80; d += 50) {
+        const shape s = {d, 4, {50, 12, 11, 47}, 5, 1e-30, 0.1, 0.5};
+        const shape small = {d, 10, {13, 12, 11, 13, 12, 13, 11, 12, 13, 12}, 5, 1e-30, 0.1, 0.5};
+        problem q;
+        int ridged = 0;
+        problem_open(&q, d == 80 ? &small : &s, 2, 77);
+        const int64_t h = d / 2, c = q.p.c;
+        double *half = zeros(h * q.p.n);
+        for (int64_t i = 0; i < q.p.n; i++) {
+            memcpy(q.x + i * d + h, q.x + i * d, (size_t)h * sizeof *half);
+            memcpy(half + i * h, q.x + i * d, (size_t)h * sizeof *half);
+        }
+        double *w = solve(&q, false, &ridged);
+        assert_true(ridged > 0);
+        q.p.d = h;
+        q.p.x = half;
+        double *expected = solve(&q, false, &ridged);
+        assert_int_equal(ridged, 0);
+        for (int64_t k = 0; k < c; k++)
+            for (int64_t r = 0; r < h; r++)
+                expected[k * h + r] -= w[k * d + r] + w[k * d + h + r];
+        assert_true(norm(h * c, expected) <= 1e-6 * norm(d * c, w));
+        free(half);
+        free(w);
+        free(expected);
+        problem_close(&q);
+    }
+}
+
 static void check_same_bits(const shape *s, bool dual) {
     double *first = NULL;
     for (int threads = 1; threads <= 3; threads++) {
@@ -418,6 +452,7 @@ int main(void) {
         cmocka_unit_test(test_gradient),
         cmocka_unit_test(test_row_sums),
         cmocka_unit_test(test_portions_and_blocks),
+        cmocka_unit_test(test_built_again),
         cmocka_unit_test(test_same_bits_on_any_threads),
         cmocka_unit_test(test_choice_of_form),
     };
