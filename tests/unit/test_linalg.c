@@ -144,8 +144,9 @@ static double *spd(int64_t n, uint64_t seed) {
 static void test_cholesky_solves(void **state) {
     (void)state;
     rlar_ctx *ctx = new_ctx(3);
-    const int64_t orders[] = {1, 2, 127, 128, 129, 300};
-    for (int s = 0; s < 6; s++) {
+    const int64_t orders[] = {1,   2,   127, 128,
+                              129, 300, 400}; /* 400: several panels behind a block */
+    for (int s = 0; s < 7; s++) {
         const int64_t n = orders[s], p = 70;
         double *a = spd(n, 8), *l = malloc((size_t)(n * n) * sizeof *l),
                *b = random_matrix(n * p, 9);
@@ -310,6 +311,9 @@ static void test_vectors(void **state) {
     const double x[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, y[11] = {0};
     assert_true(rlar__distance2(11, x, y) == 506.0);
     assert_true(rlar__dot(11, x, x) == 506.0);
+    int64_t above = -1;
+    assert_true(rlar__sum_above(11, x, 7.0, &above) == 38.0 && above == 4);
+    assert_true(rlar__sum_above(7, x, 7.0, &above) == 0.0 && above == 0);
     assert_close(rlar__row_norm(3, x, 4), sqrt(1 + 25 + 81), 1e-15);
     double *ones = malloc(10000 * sizeof *ones);
     for (int i = 0; i < 10000; i++)
