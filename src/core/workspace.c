@@ -18,7 +18,13 @@
 #include <sanitizer/asan_interface.h>
 #endif
 
-enum { PIECE = 64, GAP = 64, LARGE_PAGE = 2 << 20 };
+enum {
+    PIECE = 64,
+    GAP = 64,
+    LARGE_PAGE = 2 << 20,
+    FEWEST = 2, /* large pages that are worth asking for, and the most: the first touch of very */
+    MOST = 128  /* much memory costs more with them (docs/decisions.md 25) */
+};
 
 void *rlar__carve(rlar_workspace *ws, int64_t count, size_t size) {
     size_t bytes = 0, end = 0;
@@ -43,7 +49,7 @@ void *rlar__carve(rlar_workspace *ws, int64_t count, size_t size) {
 static void ask_for_large_pages(const rlar_workspace *ws) {
 #ifdef MADV_HUGEPAGE
     const size_t skip = (LARGE_PAGE - (uintptr_t)ws->base % LARGE_PAGE) % LARGE_PAGE;
-    if (ws->size / LARGE_PAGE >= 2)
+    if (ws->size / LARGE_PAGE >= FEWEST && ws->size / LARGE_PAGE <= MOST)
         (void)madvise(ws->base + skip, (ws->size - skip) / LARGE_PAGE * LARGE_PAGE, MADV_HUGEPAGE);
 #else
     (void)ws;

@@ -11,9 +11,8 @@
  * not made: that would cost as much as the Gram matrix, twice with what makes it orthonormal, and
  * methods want a few columns V Q only.
  *
- * For n > f + 1 any orthonormal basis will do for most methods, and where S_t has full rank beyond
- * doubt (condition.h) the features themselves are one: n d^2 + d^3/3. Some can use the Cholesky
- * factor that told so. */
+ * For n > f + 1 any orthonormal basis will do for most methods; where S_t has full rank beyond doubt
+ * (condition.h) the features are one: n d^2 + d^3/3. Some can use the factor that told so. */
 #include "solver/reduce.h"
 
 #include "linalg/linalg.h"
