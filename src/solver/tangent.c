@@ -385,19 +385,22 @@ static rlar_status schur_task(rlar_ctx *ctx, void *arg, int64_t i) {
     return status;
 }
 
+static void schur_carve(rlar_workspace *ws, const rlar_groups *groups, int64_t r, schur *s,
+                        rlar_partials *partials) {
+    s->h = rlar__carve(ws, r * groups->n, sizeof *s->h);
+    s->p = rlar__carve(ws, r * groups->n, sizeof *s->p);
+    s->ridged = rlar__carve(ws, groups->c, sizeof *s->ridged);
+    rlar__partials_carve(ws, groups->n, r, r, partials);
+}
+
 /* The lower triangle of H P^T. */
 static rlar_status make_form(rlar_ctx *ctx, schur *s, double *c, int *ridged) {
     const int64_t r = s->f->tangents->r, n = s->f->groups->n, classes = s->f->groups->c;
     rlar_partials partials;
     rlar_workspace ws = {0};
-    for (int pass = 0; pass < 2; pass++) {
-        s->h = rlar__carve(&ws, r * n, sizeof *s->h);
-        s->p = rlar__carve(&ws, r * n, sizeof *s->p);
-        s->ridged = rlar__carve(&ws, classes, sizeof *s->ridged);
-        rlar__partials_carve(&ws, n, r, r, &partials);
-        if (pass == 0)
-            RLAR_TRY(rlar__workspace_take(ctx, &ws, "the tangents"));
-    }
+    schur_carve(&ws, s->f->groups, r, s, &partials);
+    RLAR_TRY(rlar__workspace_take(ctx, &ws, "the tangents"));
+    schur_carve(&ws, s->f->groups, r, s, &partials);
     memset(s->ridged, 0, (size_t)classes * sizeof *s->ridged);
     rlar_status status = rlar__within_factor(ctx, r, classes, s->f->groups->first, s->f->z, s->h);
     if (status >= 0)
@@ -426,15 +429,26 @@ rlar_status rlar__tangent_schur(rlar_ctx *ctx, const rlar_tangent_form *form, do
     return RLAR_OK;
 }
 
-/* ---- Forecast: E < n, as a patch of m samples has at most m - 1 directions ---- */
+/* ---- Forecast ---- */
+
+/* A patch of k samples has at most k - 1 directions: in a class of m samples patches and directions
+ * together are no more than m, so S_bb and the links take at most m^2. One patch may have them all.
+ */
+static double class_bytes(double m, double r) {
+    const double pieces = 14.0 * 128.0, q = fmin(m, r);
+    return pieces + 8.0 * (2.0 * m * m + 3.0 * m * r + q * (r + 2.0 * m) + 3.0 * m + r);
+}
 
 int64_t rlar__tangent_bytes(const rlar_ctx *ctx, const rlar_groups *groups, int64_t r) {
-    const double n = (double)groups->n, d = (double)r;
     const double threads = (double)(ctx->threads < groups->c ? ctx->threads : groups->c);
-    double m = 0.0; /* the largest class */
+    double largest = 0.0;
+    schur s;
+    rlar_partials partials;
+    rlar_workspace ws = {0};
+    schur_carve(&ws, groups, r, &s, &partials);
     for (int64_t i = 0; i < groups->c; i++)
-        m = fmax(m, (double)(groups->first[i + 1] - groups->first[i]));
-    return (int64_t)(16.0 * n * d + threads * 8.0 * (2.0 * m * m + 3.0 * m * d + 20.0 * m));
+        largest = fmax(largest, (double)(groups->first[i + 1] - groups->first[i]));
+    return (int64_t)((double)ws.used + threads * class_bytes(largest, (double)r));
 }
 
 double rlar__tangent_flops(const rlar_groups *groups, int64_t r) {
