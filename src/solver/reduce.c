@@ -11,8 +11,8 @@
  * not made: that would cost as much as the Gram matrix, twice with what makes it orthonormal, and
  * methods want a few columns V Q only.
  *
- * For n > f + 1 any orthonormal basis will do for most methods; where S_t has full rank beyond doubt
- * (condition.h) the features are one: n d^2 + d^3/3. Some can use the factor that told so. */
+ * For n > f + 1 any orthonormal basis will do for most methods; where S_t has full rank beyond
+ * doubt (condition.h) the features are one: n d^2 + d^3/3. Some can use the factor that told so. */
 #include "solver/reduce.h"
 
 #include "linalg/linalg.h"
@@ -66,9 +66,9 @@ int64_t rlar__reduce_lean_bytes(int64_t d, int64_t n) {
 }
 
 int64_t rlar__reduce_held(int64_t d, int64_t n, int64_t q) {
-    const double small = (double)(d < n ? d : n), all = (double)d * (double)n, p = (double)q;
-    const double held = n <= d ? all + 2.0 * small * small : all + small * small;
-    return (int64_t)(8.0 * (held + p * ((double)d + 2.0 * small) + 2.0 * (double)d + small));
+    const double all = (double)d * (double)n, side = (double)(n <= d + 1 ? n : d); /* inner() */
+    const double held = all + (n <= d + 1 ? 2.0 : 1.0) * side * side;
+    return (int64_t)(8.0 * (held + (double)q * ((double)d + 3.0 * side) + 2.0 * (double)d + side));
 }
 
 double rlar__reduce_flops(int64_t d, int64_t n) {
@@ -270,20 +270,20 @@ static void take_samples(rlar_reduced *out) {
 static rlar_status by_cholesky(rlar_ctx *ctx, bool keep, double **gram, rlar_reduced *out,
                                bool *done) {
     const int64_t k = inner(out) ? out->n : out->f;
-    double *copy = NULL, condition = INFINITY;
-    RLAR_TRY(rlar__alloc(ctx, k, sizeof *out->scale, "the factor", &out->scale));
-    if (keep) {
-        RLAR_TRY(rlar__alloc(ctx, k, (size_t)k * sizeof *copy, "the factor", &copy));
-        memcpy(copy, *gram, (size_t)(k * k) * sizeof *copy);
-    }
+    double *room = NULL, condition = INFINITY;
+    RLAR_TRY(rlar__alloc(ctx, keep ? k + 1 : 1, (size_t)k * sizeof *room, "the factor", &room));
+    double *l = keep ? room : *gram, *scale = room + (keep ? k * k : 0);
+    if (keep)
+        memcpy(l, *gram, (size_t)(k * k) * sizeof *l);
     if (inner(out))
         lift_ones(k, *gram);
-    const rlar_status status =
-        rlar__condition_factor(ctx, k, keep ? copy : *gram, out->scale, &condition);
-    rlar__free(copy);
+    const rlar_status status = rlar__condition_factor(ctx, k, l, scale, &condition);
     *done = status >= 0 && condition < RLAR_WELL_CONDITIONED;
+    if (keep || !*done)
+        rlar__free(room);
     if (!*done)
         return status < 0 || keep ? status : make_gram(ctx, out, *gram);
+    out->scale = keep ? NULL : scale;
     *(keep ? &out->total : &out->factor) = *gram;
     *gram = NULL;
     take_samples(out);
