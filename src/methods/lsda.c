@@ -370,8 +370,9 @@ static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_p
     RLAR_TRY(rlar__forecast_workspace(ctx, state_carve, &st, out));
     const double r = (double)st.r, edges = n * (double)st.near.graph.stride;
     /* The scatter matrix that margin.h counts is in the workspace, beside which the eigenproblems
-     * are solved. */
-    rlar__margin_forecast(sizes, (double)out->bytes + rlar__eig_bytes(st.r) - 8.0 * r * r,
+     * are solved, or the SVD of the sums. */
+    const double eigen = fmax(rlar__eig_bytes(st.r), rlar__svd_bytes(st.r, sizes->c));
+    rlar__margin_forecast(sizes, (double)out->bytes + eigen - 8.0 * r * r,
                           (st.k > 0 ? 3.0 * n * n * fmin(d, r) : 0.0) + 8.0 * edges * r +
                               4.0 * n * r * r + 16.0 * r * r * r,
                           out);

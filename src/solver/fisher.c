@@ -258,7 +258,9 @@ double rlar__fisher_cholesky_bytes(const rlar_fisher_problem *p) {
     const double d = (double)p->d, c = (double)p->c;
     if (rlar__fisher_reduces(p))
         return 0.0;
-    return 8.0 * (d * d + 3.0 * d * c + 2.0 * c * c + 5.0 * d + 2.0 * c) + rlar__eig_bytes(p->c);
+    const double total = rlar__total_between_bytes(p->d, p->n);
+    return 8.0 * (d * d + 2.0 * d * c + 2.0 * c * c + 5.0 * d + 2.0 * c) +
+           fmax(total, 8.0 * d * c + rlar__eig_bytes(p->c));
 }
 
 int64_t rlar__fisher_bytes(const rlar_fisher_problem *p) {

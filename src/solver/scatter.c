@@ -268,6 +268,15 @@ rlar_status rlar__total_between(rlar_ctx *ctx, int64_t r, int64_t c, const int64
     return status;
 }
 
+double rlar__total_between_bytes(int64_t r, int64_t n) {
+    const double row = 8.0 * (double)r;
+    const total_job job = {.n = n, .share = group_share(n, r)};
+    const double groups = (double)group_count(&job);
+    if (groups < 2.0)
+        return row * fmin((double)n, RLAR_SUM_BLOCK);
+    return row * ((groups - 1.0) * (double)r + groups * (1.0 + FEW));
+}
+
 rlar_status rlar__scatter_top(rlar_ctx *ctx, const rlar_reduced *reduced, double *m, int64_t q,
                               double *values, double *w, double *b) {
     double *vectors = NULL;

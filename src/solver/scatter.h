@@ -31,6 +31,8 @@ void rlar__between_white(const rlar_reduced *reduced, int64_t rank, double ridge
  * x r) and H_b (r x c). n r^2 operations. */
 rlar_status rlar__total_between(rlar_ctx *ctx, int64_t r, int64_t c, const int64_t *first,
                                 const double *x, const double *mean, double *total, double *h);
+/* Bytes that it takes at the most. */
+double rlar__total_between_bytes(int64_t r, int64_t n);
 
 /* S = F F^T (lower triangle, r x r) of a factor F with k columns. Costs k r^2. */
 rlar_status rlar__scatter(rlar_ctx *ctx, int64_t r, int64_t k, const double *f, double *s);
