@@ -10,7 +10,7 @@
 #include "fitting.h"
 #include "solver/reduce.h"
 
-enum { SHAPES = 10 };
+enum { SHAPES = 13, LONG_SHAPES = 2 };
 
 /* Every second feature is a copy of its neighbour: singular, so that the fast ways give up. */
 static labelled copied(labelled s) {
@@ -21,14 +21,16 @@ static labelled copied(labelled s) {
 }
 
 /* n > d, n < d, n >> d, n = d, both sides of singular, many classes of a few samples each with
- * more, as many and fewer features. */
+ * more, as many and fewer features; n = d + 1, where centred samples just span the features; nearly
+ * as many classes as features, of one size and not. */
 static void make_shapes(labelled s[SHAPES]) {
     const int64_t three[] = {40, 30, 50}, less[] = {20, 15, 25}, more[] = {170, 150, 160},
-                  two[] = {30, 30};
-    int64_t few[40], pairs[60];
+                  two[] = {30, 30}, one_more[] = {20, 20, 21};
+    int64_t few[40], pairs[60], fives[60];
     for (int i = 0; i < 60; i++) {
         few[i % 40] = 4 + i % 3;
         pairs[i] = 2;
+        fives[i] = 5;
     }
     s[0] = clouds(1, 60, 3, three);
     s[1] = clouds(2, 900, 3, less);
@@ -40,6 +42,18 @@ static void make_shapes(labelled s[SHAPES]) {
     s[7] = clouds(8, 300, 40, few);
     s[8] = clouds(9, 100, 40, pairs);
     s[9] = clouds(10, 3, 60, pairs);
+    s[10] = clouds(11, 60, 3, one_more);
+    s[11] = clouds(12, 42, 40, fives);
+    s[12] = clouds(13, 42, 40, few);
+}
+
+/* So many samples that sums over them are split, and those of LDA in groups: classes of one size
+ * and not. */
+static void make_long_shapes(labelled s[LONG_SHAPES]) {
+    const int64_t even[] = {250, 250, 250, 250, 250, 250, 250, 250, 250},
+                  uneven[] = {500, 300, 500, 40, 600, 310};
+    s[0] = clouds(14, 24, 9, even);
+    s[1] = clouds(15, 20, 6, uneven);
 }
 
 /* ---- Methods ---- */
@@ -114,6 +128,20 @@ static void test_methods(void **unused) {
         labelled_free(&s[i]);
 }
 
+static void test_many_samples(void **unused) {
+    (void)unused;
+    labelled s[LONG_SHAPES];
+    make_long_shapes(s);
+    for (int i = 0; i < LONG_SHAPES; i++) {
+        for (int64_t m = 0; m < rlar_method_count(); m++)
+            check_fit(rlar_method_at(m)->name, &s[i], NULL, NULL);
+        check_fit("lsda", &s[i], "k", "7");
+        check_fit("lsda", &s[i], "ties", "variance");
+        check_fit("mpda", &s[i], "patch", "2147483647");
+        labelled_free(&s[i]);
+    }
+}
+
 /* ---- Reductions ---- */
 
 typedef rlar_status (*reduction)(rlar_ctx *ctx, const double *x, int64_t d, int64_t n,
@@ -126,12 +154,15 @@ static rlar_status leading(rlar_ctx *ctx, const double *x, int64_t d, int64_t n,
 
 static void test_reductions(void **unused) {
     (void)unused;
-    const reduction made[] = {rlar__reduce, leading, rlar__reduce_lean, rlar__span};
-    labelled s[SHAPES];
+    const reduction made[] = {rlar__reduce,        leading,
+                              rlar__reduce_lean,   rlar__span,
+                              rlar__span_factored, rlar__normal_factored};
+    labelled s[SHAPES + LONG_SHAPES];
     make_shapes(s);
-    for (int i = 0; i < SHAPES; i++) {
+    make_long_shapes(s + SHAPES);
+    for (int i = 0; i < SHAPES + LONG_SHAPES; i++) {
         const int64_t d = s[i].d, n = s[i].n;
-        for (int k = 0; k < 4; k++) {
+        for (int k = 0; k < 6; k++) {
             rlar_ctx_options options = RLAR_INIT(rlar_ctx_options);
             rlar_ctx *ctx = NULL;
             rlar_reduced reduced = {0};
@@ -156,6 +187,7 @@ static void test_reductions(void **unused) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_methods),
+        cmocka_unit_test(test_many_samples),
         cmocka_unit_test(test_reductions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
