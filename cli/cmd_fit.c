@@ -8,6 +8,8 @@
 
 #include "cli.h"
 
+#define TRACE_COLUMNS "iteration,objective,smoothed,regression,sparsity,locality,seconds"
+
 /* The lines of --trace. */
 typedef struct trace {
     rlar_info *row;
@@ -37,17 +39,20 @@ static void on_iteration(cli *c, const rlar_info *info, void *user) {
     t->row[t->count++] = *info;
 }
 
-/* Numbers are written so that they read back exactly; a method without an objective has nan. */
+/* Numbers are written so that they read back exactly; a method without an objective has nan. The
+ * last column is there for solvers that have one. */
 static rlar_status write_trace_rows(rlar_file *file, const trace *t) {
-    const char *header = "iteration,objective,smoothed,regression,sparsity,locality,seconds\n";
+    const bool gradient = t->count > 0 && t->row[0].gradient == t->row[0].gradient;
+    const char *header = gradient ? TRACE_COLUMNS ",gradient\n" : TRACE_COLUMNS "\n";
     rlar_status status = rlar_file_write(file, header, strlen(header));
     for (int64_t i = 0; i < t->count && status >= 0; i++) {
         const rlar_info *r = &t->row[i];
-        const double value[] = {r->objective, r->smoothed, r->regression,
-                                r->sparsity,  r->locality, r->seconds};
+        const double value[] = {r->objective, r->smoothed, r->regression, r->sparsity,
+                                r->locality,  r->seconds,  r->gradient};
+        const size_t columns = sizeof value / sizeof value[0] - (gradient ? 0 : 1);
         char line[256], number[CLI_NUMBER_SIZE];
         int used = snprintf(line, sizeof line, "%lld", (long long)r->iterations);
-        for (size_t j = 0; j < sizeof value / sizeof value[0]; j++)
+        for (size_t j = 0; j < columns; j++)
             used += snprintf(line + used, sizeof line - (size_t)used, ",%s",
                              cli_number(value[j], number));
         line[used] = '\n';
@@ -113,6 +118,8 @@ static void report_json(cli *c, const cli_data *data, const rlar_params *params,
     cli_json_set(terms, "locality", cli_json_number(info->locality));
     cli_json_set(root, "terms", terms);
     cli_json_set(root, "converged", json_boolean(info->converged));
+    if (info->gradient == info->gradient) /* only solvers that have one */
+        cli_json_set(root, "gradient", cli_json_number(info->gradient));
     cli_json_set(root, "path", cli_json_text(path_name(info->dual)));
     cli_json_set(root, "seconds", cli_json_number(info->seconds));
     cli_json_set(root, "train_accuracy", cli_json_number(accuracy));

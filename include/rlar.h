@@ -143,6 +143,9 @@ struct rlar_info {
     int ridged;         /* factorisations that needed extra regularisation */
     int64_t clamped;    /* classes with no more than k samples */
     int64_t neighbours; /* the k in use (after the rule for k = 0) */
+    int64_t steps;      /* steps of the descents within the iterations (RLAR, solver=minimise) */
+    double gradient; /* likewise: g'Hg / 2, g the smoothed gradient in the metric H of the descent,
+                        as a share of the objective: what a step could still gain; else NaN */
 };
 
 typedef struct rlar_event {

@@ -122,7 +122,7 @@ rlar_status rlar_fit(rlar_ctx *ctx, const rlar_data *data, const rlar_params *pa
     rlar_params own;
     rlar_training *t = NULL;
     rlar_model *model = NULL;
-    rlar_info found = {.size = sizeof found, .objective = NAN, .smoothed = NAN};
+    rlar_info found = {.size = sizeof found, .objective = NAN, .smoothed = NAN, .gradient = NAN};
     params = params_or_default(params, &own);
     RLAR_TRY(rlar__training_new(ctx, data, options, params, 1, &t));
     const rlar_status status = rlar__fit_training(ctx, t, params, &model, &found);

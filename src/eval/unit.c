@@ -96,7 +96,7 @@ static void map_classes(const rlar_unit *u, int64_t *classes) {
 /* The first of many fits was given room when the unit was opened; each of them asks for its own. */
 static rlar_status fit_cell(rlar_ctx *ctx, const rlar_unit *u, const rlar_params *params,
                             rlar_model **out) {
-    rlar_info info = {.size = sizeof info, .objective = NAN, .smoothed = NAN};
+    rlar_info info = {.size = sizeof info, .objective = NAN, .smoothed = NAN, .gradient = NAN};
     if (!u->training)
         return rlar__fail(ctx, u->status, "%s", u->failure);
     if (u->fits > 1)

@@ -159,6 +159,11 @@ void rlar__tile_square(int64_t d, int64_t n, const double *a, bool first, double
     rlar__syrk(RLAR_PLAIN, d, n, 1.0, a, d, first ? 0.0 : 1.0, c, d);
 }
 
+void rlar__tile_product(int64_t m, int64_t n, int64_t k, const double *a, int64_t lda,
+                        const double *b, int64_t ldb, double *c, int64_t ldc) {
+    rlar__gemm(RLAR_PLAIN, RLAR_PLAIN, m, n, k, 1.0, a, lda, b, ldb, 0.0, c, ldc);
+}
+
 static rlar_status project_task(void *arg, int64_t index) {
     const product *p = arg;
     const int64_t j = index * RLAR_COLUMNS;

@@ -101,6 +101,10 @@ void rlar__tile_inner(int64_t m, int64_t n, int64_t k, const double *a, int64_t 
 /* Likewise the lower triangle of C (d x d) = A A^T or, not `first`, C + A A^T, A d x n. */
 void rlar__tile_square(int64_t d, int64_t n, const double *a, bool first, double *c);
 
+/* The same of A (m x k) and B (k x n): C = A B. */
+void rlar__tile_product(int64_t m, int64_t n, int64_t k, const double *a, int64_t lda,
+                        const double *b, int64_t ldb, double *c, int64_t ldc);
+
 /* ---- The outputs of a model (embed.c) ---- */
 
 /* Z (p x n) = W^T X, where W is d x p and X is d x n. A column of Z has the same bits wherever it
@@ -186,6 +190,9 @@ static inline double rlar__shrink(double z, double t) {
 }
 /* ||x - y||^2, from the differences: near zero the Gram expansion would have no correct digit. */
 double rlar__distance2(int64_t n, const double *x, const double *y);
+/* With p = x - y and q = u - v: p'p, p'q and q'q. */
+void rlar__difference_terms(int64_t n, const double *x, const double *y, const double *u,
+                            const double *v, double out[3]);
 /* The same bits where the result is at most `limit`, else any number beyond the limit, sooner. */
 double rlar__distance2_up_to(int64_t n, const double *x, const double *y, double limit);
 /* By how much x'x - 2 x'y + y'y, in rounded arithmetic of any order, may exceed rlar__distance2:

@@ -51,6 +51,29 @@ double rlar__distance2(int64_t n, const double *x, const double *y) {
     return add_lanes(s) + short_distance2(n - i, x + i, y + i);
 }
 
+RLAR_SIMD
+void rlar__difference_terms(int64_t n, const double *x, const double *y, const double *u,
+                            const double *v, double out[3]) {
+    double a[LANES] = {0}, b[LANES] = {0}, c[LANES] = {0};
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (int k = 0; k < LANES; k++) {
+            const double p = x[i + k] - y[i + k], q = u[i + k] - v[i + k];
+            a[k] += p * p;
+            b[k] += p * q;
+            c[k] += q * q;
+        }
+    for (int k = 0; i < n; i++, k++) {
+        const double p = x[i] - y[i], q = u[i] - v[i];
+        a[k] += p * p;
+        b[k] += p * q;
+        c[k] += q * q;
+    }
+    out[0] = add_lanes(a);
+    out[1] = add_lanes(b);
+    out[2] = add_lanes(c);
+}
+
 /* No sum of squares gets smaller by what follows, in rounded arithmetic either: where a part of it
  * is beyond the limit, so is the whole. */
 RLAR_SIMD

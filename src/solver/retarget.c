@@ -11,8 +11,7 @@
 
 enum { SAMPLES_PER_TASK = 256 };
 
-/* v: the v_j, and 0 in place of v_l, which no Delta is below. */
-static double step(int64_t c, const double *v) {
+double rlar__margin_step(int64_t c, const double *v) {
     double delta = 0.0;
     for (int64_t above = -1, count;; above = count) {
         const double sum = rlar__sum_above(c, v, delta, &count);
@@ -29,12 +28,26 @@ void rlar__retarget_row(int64_t c, const double *y, int64_t l, double *t) {
     for (int64_t j = 0; j < c; j++)
         t[j] = y[j] + base;
     t[l] = 0.0;
-    const double delta = step(c, t);
+    const double delta = rlar__margin_step(c, t);
     for (int64_t j = 0; j < c; j++) {
         const double lower = delta - t[j];
         t[j] = lower < 0.0 ? y[j] + lower : y[j];
     }
     t[l] = y[l] + delta;
+}
+
+RLAR_SIMD
+void rlar__margin_along(int64_t c, const double *y, const double *v, double t, int64_t l, double *z,
+                        double *square, double *slope) {
+    const double base = 1.0 - (y[l] + t * v[l]);
+    for (int64_t j = 0; j < c; j++)
+        z[j] = y[j] + t * v[j] + base;
+    z[l] = 0.0;
+    const double delta = rlar__margin_step(c, z);
+    for (int64_t j = 0; j < c; j++)
+        z[j] = z[j] > delta ? z[j] - delta : 0.0;
+    *square = delta * delta + rlar__dot(c, z, z);
+    *slope = rlar__dot(c, z, v) - delta * v[l];
 }
 
 typedef struct retarget {

@@ -155,7 +155,8 @@ static rlar_status root_of_class(const weigh *j, int64_t start) {
         for (int64_t r = 0; r < d; r++)
             y[i * d + r] = p->x[(start + i) * d + r] - j->mu[r];
     rlar__chol_small_times(count, block, count, d, y, d);
-    rlar__chol_small_over(count, block, count, c, j->tw + start * c, c);
+    if (j->tw)
+        rlar__chol_small_over(count, block, count, c, j->tw + start * c, c);
     return RLAR_OK;
 }
 
@@ -173,7 +174,7 @@ static rlar_status sample_root_task(void *arg, int64_t task) {
         double *y = j->xc + (i - j->first) * d;
         for (int64_t r = 0; r < d; r++)
             y[r] = root * (x[r] - j->mu[r]);
-        for (int64_t r = 0; r < c; r++)
+        for (int64_t r = 0; j->tw && r < c; r++)
             j->tw[i * c + r] /= root;
     }
     return RLAR_OK;

@@ -13,8 +13,8 @@ bool rlar__weigh_roots(const rlar_wproblem *problem);
 /* Where portions may be cut in that form: between classes, at or before sample `at`, or (up) at or
  * after it. */
 int64_t rlar__weigh_cut(const rlar_wproblem *problem, int64_t at, bool up);
-/* Samples first .. last-1, whole classes: y = Xc C, d x (last - first), and tw (c x n, D Tc) of
- * these samples is multiplied by C^-1. blocks: room for d numbers per sample. */
+/* Samples first .. last-1, whole classes: y = Xc C, d x (last - first), and tw (c x n, D Tc; may be
+ * NULL) of these samples is multiplied by C^-1. blocks: room for d numbers per sample. */
 rlar_status rlar__weigh_root(rlar_ctx *ctx, const rlar_wproblem *problem, const double *mu,
                              int64_t first, int64_t last, double *y, double *blocks, double *tw);
 

@@ -50,16 +50,29 @@ void rlar__wsolve_carve(rlar_workspace *ws, int64_t n, int64_t d, int64_t c, boo
     out->m = rlar__carve(ws, side, row);
     out->a = rlar__carve(ws, dual ? n : 0, targets);
     out->root = rlar__carve(ws, dual ? d : 0, sizeof(double));
+    out->inverse = NULL;
     out->mu = rlar__carve(ws, d, sizeof(double));
     out->tau = rlar__carve(ws, c, sizeof(double));
     rlar__partials_carve(ws, n, d, dual ? 1 : d, &out->partials);
     rlar__partials_carve(ws, n, d > c ? d : c, c, &out->moments);
 }
 
+/* Where the inverse of class i begins. */
+static int64_t inverse_at(const rlar_groups *groups, int64_t i) {
+    int64_t at = 0;
+    for (int64_t k = 0; k < i; k++)
+        at += (groups->first[k + 1] - groups->first[k]) * (groups->first[k + 1] - groups->first[k]);
+    return at;
+}
+
+void rlar__wsolve_carve_metric(rlar_workspace *ws, const rlar_groups *groups, rlar_wsolver *out) {
+    out->inverse = rlar__carve(ws, out->dual ? inverse_at(groups, groups->c) : 0, sizeof(double));
+}
+
 typedef struct wjob {
     const rlar_wproblem *p;
     rlar_wsolver *s;
-    double *w;
+    double *w;  /* NULL: the form without a right-hand side */
     bool roots; /* the form of weigh.h */
 } wjob;
 
@@ -95,15 +108,18 @@ static int64_t tasks_of(int64_t samples) {
 
 /* ---- Primal ---- */
 
-/* A portion of the samples: Xc N Xc^T to m, Xc D Tc^T to w, or (not fresh) onto them. */
+/* A portion of the samples: Xc N Xc^T to m, Xc D Tc^T to w (unless NULL), or (not fresh) onto
+ * them. */
 static rlar_status add_portion(rlar_ctx *ctx, const wjob *j, int64_t first, int64_t last,
                                bool fresh, double *m, double *w) {
     const rlar_wproblem *p = j->p;
     const rlar_wsolver *s = j->s;
     const double *left = j->roots ? s->xc : s->bx;
-    RLAR_TRY(j->roots ? rlar__weigh_root(ctx, p, s->mu, first, last, s->xc, s->bx, s->tw)
+    RLAR_TRY(j->roots ? rlar__weigh_root(ctx, p, s->mu, first, last, s->xc, s->bx, w ? s->tw : NULL)
                       : rlar__weigh(ctx, p, s->mu, first, last, s->xc, s->bx));
     RLAR_TRY(rlar__gram_add(ctx, p->d, last - first, left, s->xc, fresh, m));
+    if (!w)
+        return RLAR_OK;
     return rlar__moments_add(ctx, p->d, p->c, last - first, s->xc, s->tw + first * p->c, fresh, w);
 }
 
@@ -125,7 +141,8 @@ static rlar_status build_primal(rlar_ctx *ctx, void *arg) {
     wjob *j = arg;
     const rlar_wproblem *p = j->p;
     rlar_wsolver *s = j->s;
-    RLAR_TRY(rlar__parallel(ctx, tasks_of(p->n), targets_task, j));
+    if (j->w)
+        RLAR_TRY(rlar__parallel(ctx, tasks_of(p->n), targets_task, j));
     rlar_tree system = rlar__tree_begin(&s->partials, p->d, p->d, p->d, s->m);
     rlar_tree right = rlar__tree_begin(&s->moments, p->d, p->c, 0, j->w);
     j->roots = rlar__weigh_roots(p);
@@ -133,23 +150,28 @@ static rlar_status build_primal(rlar_ctx *ctx, void *arg) {
         end = p->n / RLAR_SUM_BLOCK < k ? p->n : k * RLAR_SUM_BLOCK;
         if (j->roots)
             end = rlar__weigh_cut(p, end, true);
-        double *m_leaf = rlar__tree_leaf(&system), *w_leaf = rlar__tree_leaf(&right);
+        double *m_leaf = rlar__tree_leaf(&system), *w_leaf = j->w ? rlar__tree_leaf(&right) : NULL;
         RLAR_TRY(add_block(ctx, j, start, end, m_leaf, w_leaf));
         RLAR_TRY(rlar__tree_merge(ctx, &system));
-        RLAR_TRY(rlar__tree_merge(ctx, &right));
+        if (j->w)
+            RLAR_TRY(rlar__tree_merge(ctx, &right));
     }
     RLAR_TRY(rlar__tree_end(ctx, &system));
-    RLAR_TRY(rlar__tree_end(ctx, &right));
+    if (j->w)
+        RLAR_TRY(rlar__tree_end(ctx, &right));
     for (int64_t r = 0; r < p->d; r++)
         s->m[r * p->d + r] += p->alpha * p->dtil[r];
     return RLAR_OK;
 }
 
-static rlar_status solve_primal(rlar_ctx *ctx, wjob *j, int *ridged) {
-    const rlar_wproblem *p = j->p;
+static rlar_status factor_primal(rlar_ctx *ctx, wjob *j, int *ridged) {
     RLAR_TRY(build_primal(ctx, j));
-    RLAR_TRY(rlar__chol_factor_by(ctx, p->d, j->s->m, build_primal, j, ridged));
-    return rlar__chol_solve(ctx, p->d, p->c, j->s->m, j->w);
+    return rlar__chol_factor_by(ctx, j->p->d, j->s->m, build_primal, j, ridged);
+}
+
+static rlar_status solve_primal(rlar_ctx *ctx, wjob *j, int *ridged) {
+    RLAR_TRY(factor_primal(ctx, j, ridged));
+    return rlar__chol_solve(ctx, j->p->d, j->p->c, j->s->m, j->w);
 }
 
 /* ---- Dual ---- */
@@ -164,7 +186,24 @@ static rlar_status scale_task(void *arg, int64_t task) {
     return RLAR_OK;
 }
 
-/* One class: A = N^-1 D Tc for its samples, then alpha N^-1 in its diagonal block of the system. */
+/* Samples start .. end-1 of tw (c x n) to a (n x c). */
+static void turn(const rlar_wproblem *p, int64_t start, int64_t end, const double *tw, double *a) {
+    for (int64_t i = start; i < end; i++)
+        for (int64_t r = 0; r < p->c; r++)
+            a[r * p->n + i] = tw[i * p->c + r];
+}
+
+/* The inverse of class i, given by its lower triangle, both triangles to its place in out. */
+static void keep_inverse(const rlar_wproblem *p, int64_t i, const double *block, double *out) {
+    const int64_t *first = p->groups->first, count = first[i + 1] - first[i];
+    out += inverse_at(p->groups, i);
+    for (int64_t col = 0; col < count; col++)
+        for (int64_t row = col; row < count; row++)
+            out[col * count + row] = out[row * count + col] = block[col * p->n + row];
+}
+
+/* One class: A = N^-1 D Tc for its samples (where there are targets), then alpha N^-1 in its
+ * diagonal block of the system. */
 static rlar_status class_task(void *arg, int64_t i) {
     wjob *j = arg;
     const rlar_wproblem *p = j->p;
@@ -173,13 +212,15 @@ static rlar_status class_task(void *arg, int64_t i) {
     for (int64_t col = start; col < end; col++)
         memset(j->s->m + col * p->n + col, 0, (size_t)(p->n - col) * sizeof *j->s->m);
     rlar__class_weights(p, start, end, block, p->n);
-    for (int64_t col = start; col < end; col++)
-        for (int64_t r = 0; r < p->c; r++)
-            j->s->a[r * p->n + col] = j->s->tw[col * p->c + r];
     if (!rlar__chol_small(count, block, p->n))
         return RLAR_E_NUMERIC;
-    rlar__chol_small_solve(count, p->c, block, p->n, j->s->a + start, p->n);
+    if (j->w) {
+        turn(p, start, end, j->s->tw, j->s->a);
+        rlar__chol_small_solve(count, p->c, block, p->n, j->s->a + start, p->n);
+    }
     rlar__chol_small_inverse(count, block, p->n);
+    if (j->s->inverse)
+        keep_inverse(p, i, block, j->s->inverse);
     for (int64_t col = 0; col < count; col++)
         for (int64_t row = col; row < count; row++)
             block[col * p->n + row] *= p->alpha;
@@ -196,21 +237,32 @@ static rlar_status build_dual(rlar_ctx *ctx, void *arg) {
     return rlar__gram_inner(ctx, p->n, p->d, j->s->xc, j->s->xc, j->s->m);
 }
 
-static rlar_status solve_dual(rlar_ctx *ctx, wjob *j, int *ridged) {
+static rlar_status factor_dual(rlar_ctx *ctx, wjob *j, int *ridged) {
     const rlar_wproblem *p = j->p;
     rlar_wsolver *s = j->s;
     for (int64_t r = 0; r < p->d; r++)
         s->root[r] = 1.0 / sqrt(p->dtil[r]);
-    RLAR_TRY(rlar__parallel(ctx, tasks_of(p->n), targets_task, j));
+    if (j->w)
+        RLAR_TRY(rlar__parallel(ctx, tasks_of(p->n), targets_task, j));
     RLAR_TRY(rlar__parallel(ctx, tasks_of(p->n), scale_task, j));
     RLAR_TRY(build_dual(ctx, j));
-    RLAR_TRY(rlar__chol_factor_by(ctx, p->n, s->m, build_dual, j, ridged));
-    RLAR_TRY(rlar__chol_solve(ctx, p->n, p->c, s->m, s->a));
-    RLAR_TRY(rlar__multiply(ctx, p->d, p->c, p->n, s->xc, s->a, j->w));
+    return rlar__chol_factor_by(ctx, p->n, s->m, build_dual, j, ridged);
+}
+
+/* W = P Xc A. */
+static rlar_status to_features(rlar_ctx *ctx, const wjob *j) {
+    const rlar_wproblem *p = j->p;
+    RLAR_TRY(rlar__multiply(ctx, p->d, p->c, p->n, j->s->xc, j->s->a, j->w));
     for (int64_t k = 0; k < p->c; k++)
         for (int64_t r = 0; r < p->d; r++)
-            j->w[k * p->d + r] *= s->root[r];
+            j->w[k * p->d + r] *= j->s->root[r];
     return RLAR_OK;
+}
+
+static rlar_status solve_dual(rlar_ctx *ctx, wjob *j, int *ridged) {
+    RLAR_TRY(factor_dual(ctx, j, ridged));
+    RLAR_TRY(rlar__chol_solve(ctx, j->p->n, j->p->c, j->s->m, j->s->a));
+    return to_features(ctx, j);
 }
 
 rlar_status rlar__wsolve(rlar_ctx *ctx, const rlar_wproblem *problem, rlar_wsolver *solver,
@@ -223,4 +275,65 @@ rlar_status rlar__wsolve(rlar_ctx *ctx, const rlar_wproblem *problem, rlar_wsolv
     for (int64_t r = 0; r < c; r++)
         b[r] = solver->tau[r] - rlar__dot(d, w + r * d, solver->mu);
     return RLAR_OK;
+}
+
+/* ---- The system as a metric ---- */
+
+rlar_status rlar__wsolve_factor(rlar_ctx *ctx, const rlar_wproblem *problem, rlar_wsolver *solver,
+                                int *ridged) {
+    wjob j = {.p = problem, .s = solver};
+    RLAR_TRY(weighted_mean(ctx, problem, solver, problem->d, problem->x, solver->mu));
+    return solver->dual ? factor_dual(ctx, &j, ridged) : factor_primal(ctx, &j, ridged);
+}
+
+rlar_status rlar__wsolve_primal(rlar_ctx *ctx, const rlar_wproblem *problem,
+                                const rlar_wsolver *solver, double *w, double *b) {
+    const int64_t d = problem->d, c = problem->c;
+    const double total = rlar__sum(problem->n, problem->dhat);
+    for (int64_t k = 0; k < c; k++)
+        for (int64_t r = 0; r < d; r++)
+            w[k * d + r] -= solver->mu[r] * b[k];
+    RLAR_TRY(rlar__chol_solve(ctx, d, c, solver->m, w));
+    for (int64_t k = 0; k < c; k++)
+        b[k] = b[k] / total - rlar__dot(d, w + k * d, solver->mu);
+    return RLAR_OK;
+}
+
+typedef struct by_class {
+    const rlar_wproblem *p;
+    const double *inverse, *z;
+    double *out;
+} by_class;
+
+static rlar_status by_class_task(void *arg, int64_t i) {
+    const by_class *j = arg;
+    const int64_t c = j->p->c, start = j->p->groups->first[i];
+    const int64_t count = j->p->groups->first[i + 1] - start;
+    rlar__tile_product(c, count, count, j->z + start * c, c,
+                       j->inverse + inverse_at(j->p->groups, i), count, j->out + start * c, c);
+    return RLAR_OK;
+}
+
+rlar_status rlar__wsolve_by_class(rlar_ctx *ctx, const rlar_wproblem *problem,
+                                  const rlar_wsolver *solver, const double *z, double *out) {
+    by_class j = {.p = problem, .inverse = solver->inverse, .z = z, .out = out};
+    return rlar__parallel(ctx, problem->groups->c, by_class_task, &j);
+}
+
+rlar_status rlar__wsolve_dual(rlar_ctx *ctx, const rlar_wproblem *problem, rlar_wsolver *solver,
+                              double *a) {
+    const int64_t n = problem->n, c = problem->c;
+    turn(problem, 0, n, a, solver->a);
+    RLAR_TRY(rlar__chol_solve(ctx, n, c, solver->m, solver->a));
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t r = 0; r < c; r++)
+            a[i * c + r] = solver->a[r * n + i];
+    return RLAR_OK;
+}
+
+rlar_status rlar__wsolve_features(rlar_ctx *ctx, const rlar_wproblem *problem, rlar_wsolver *solver,
+                                  const double *a, double *w) {
+    wjob j = {.p = problem, .s = solver, .w = w};
+    turn(problem, 0, problem->n, a, solver->a);
+    return to_features(ctx, &j);
 }

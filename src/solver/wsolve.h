@@ -11,7 +11,7 @@
 typedef struct rlar_wproblem {
     int64_t n, d, c;
     const double *x;         /* d x n */
-    const double *t;         /* c x n targets */
+    const double *t;         /* c x n targets, NULL where only the form is wanted */
     const double *dhat;      /* n weights > 0 */
     const double *dtil;      /* d weights > 0 */
     const rlar_laplacian *l; /* NULL: no graph */
@@ -29,6 +29,7 @@ typedef struct rlar_wsolver {
     double *m;        /* the system */
     double *a;        /* n x c: dual variables */
     double *root;     /* d: P^1/2, in the dual */
+    double *inverse;  /* N^-1 class by class, in the dual of a metric; NULL: not kept */
     double *mu, *tau; /* weighted means of X and T */
     rlar_partials partials, moments;
 } rlar_wsolver;
@@ -40,6 +41,27 @@ void rlar__wsolve_carve(rlar_workspace *ws, int64_t n, int64_t d, int64_t c, boo
 /* W (d x c) and b (c). *ridged counts factorisations that needed extra regularisation. */
 rlar_status rlar__wsolve(rlar_ctx *ctx, const rlar_wproblem *problem, rlar_wsolver *solver,
                          double *w, double *b, int *ridged);
+
+/* ---- The quadratic form of the same problem as a metric (coords.h) ---- */
+
+/* More room, for what follows. */
+void rlar__wsolve_carve_metric(rlar_workspace *ws, const rlar_groups *groups, rlar_wsolver *out);
+/* Factorise it; t is not read. */
+rlar_status rlar__wsolve_factor(rlar_ctx *ctx, const rlar_wproblem *problem, rlar_wsolver *solver,
+                                int *ridged);
+/* Primal: gradients by W (d x c) and b (c) become the step M^-1 of them, in place. With b moved by
+ * W^T mu the two are apart: M for W, sum dhat for b. */
+rlar_status rlar__wsolve_primal(rlar_ctx *ctx, const rlar_wproblem *problem,
+                                const rlar_wsolver *solver, double *w, double *b);
+/* Dual, all c x n: out = z N^-1, class by class; a <- (alpha N^-1 + Xc^T P Xc)^-1 a. */
+rlar_status rlar__wsolve_by_class(rlar_ctx *ctx, const rlar_wproblem *problem,
+                                  const rlar_wsolver *solver, const double *z, double *out);
+rlar_status rlar__wsolve_dual(rlar_ctx *ctx, const rlar_wproblem *problem, rlar_wsolver *solver,
+                              double *a);
+/* Dual: W = P Xc A, A c x n. */
+rlar_status rlar__wsolve_features(rlar_ctx *ctx, const rlar_wproblem *problem, rlar_wsolver *solver,
+                                  const double *a, double *w);
+
 /* Operations of one solve. */
 double rlar__wsolve_flops(int64_t n, int64_t d, int64_t c, bool dual);
 

@@ -1,0 +1,75 @@
+/* rlar.h - the problem of Robust Locality-Aware Regression and the steps that its solvers share. */
+#ifndef RLAR_RLAR_H
+#define RLAR_RLAR_H
+
+#include "graph/learned.h"
+#include "methods/method.h"
+#include "solver/reweight.h"
+#include "solver/wsolve.h"
+
+typedef enum rlar_solver {
+    RLAR_SOLVER_PAPER = 0,
+    RLAR_SOLVER_ANNEAL = 1,
+    RLAR_SOLVER_MINIMISE = 2
+} rlar_solver;
+
+/* One fit. T and Y are kept transposed (c x n). */
+typedef struct rlar_state {
+    /* The problem. */
+    int64_t n, d, c;
+    const double *x;
+    rlar_groups groups;
+    double alpha, beta, eps, tol;
+    int64_t k, iters;
+    rlar_solver solver;
+    /* What is learned. */
+    double *w, *b;      /* d x c, c: the caller's */
+    double *t, *y;      /* c x n: targets and outputs */
+    rlar_learned graph; /* V and G, L */
+    /* Weights. */
+    rlar_kernel kernel, row_kernel;
+    double *dhat, *dtil; /* n, d */
+    double *s;           /* S at the edges of V */
+    rlar_wsolver wsolver;
+    double *value, *smooth; /* n: terms of sums over samples */
+} rlar_state;
+
+void rlar__state_init(rlar_state *st, const rlar_train *train, const rlar_params *params);
+/* All buffers of the fit, in one place: measured first, carved second. */
+void rlar__state_carve(rlar_workspace *ws, rlar_state *st);
+
+/* Call for_each for every sample, on all threads. */
+typedef void (*rlar_sample_fn)(rlar_state *st, int64_t j);
+rlar_status rlar__each_sample(rlar_ctx *ctx, rlar_state *st, rlar_sample_fn for_each);
+
+/* ---- The steps of Algorithm 1 ---- */
+
+/* D-hat = I, D-tilde = I, T = labels as 0/1; G and V from the samples themselves. */
+rlar_status rlar__initialise(rlar_ctx *ctx, rlar_state *st);
+/* S = V / G with K inside [N1], as weights of (13), and L = D - (S + S^T)/2. */
+rlar_status rlar__update_s(rlar_ctx *ctx, rlar_state *st);
+/* (17) and (15). */
+rlar_status rlar__update_w_b(rlar_ctx *ctx, rlar_state *st, int *ridged);
+/* Y = W^T X + b 1^T, then (22) with (25). */
+rlar_status rlar__update_t(rlar_ctx *ctx, rlar_state *st);
+/* G = ||W^T (x_j - x_m)|| and, from it, V by (18), (19). Y differs from W^T X by a shift only. The
+ * local search takes no neighbour that is farther, so the objective falls as well [N19]. */
+rlar_status rlar__update_g_v(rlar_ctx *ctx, rlar_state *st);
+/* D-hat after T: the other order is not monotone [N6]. The regression term of (12) comes from the
+ * same norms, plain and (anew) smoothed. */
+rlar_status rlar__update_dhat(rlar_ctx *ctx, rlar_state *st, rlar_info *info);
+/* D-tilde, and with it the sparsity term. */
+void rlar__update_dtil(rlar_state *st, rlar_info *info);
+/* The locality term of (12), which completes the objective, plain and smoothed. */
+rlar_status rlar__measure_locality(rlar_ctx *ctx, rlar_state *st, rlar_info *info);
+/* The weighted problem of (13) at the present weights. */
+rlar_wproblem rlar__weighted_problem(const rlar_state *st);
+
+/* ---- The solvers ---- */
+
+/* Algorithm 1, paper and anneal, is in rlar.c. minimise is in rlar_minimise.c; it sets st->tol to
+ * what it worked with. */
+rlar_status rlar__minimise(rlar_ctx *ctx, rlar_state *st, rlar_info *info);
+rlar_status rlar__minimise_forecast(rlar_ctx *ctx, rlar_state *st, rlar_forecast *out);
+
+#endif

@@ -1,0 +1,176 @@
+/* rlar_steps.c - the steps that Algorithm 1 consists of, as every solver of RLAR uses them.
+ *
+ * Each makes one of V, S, (W, b), T and the weights from the others; the equation numbers are the
+ * paper's, [Nx] are entries of docs/paper-notes.md. Sums over samples are taken in a fixed order,
+ * so the bits do not depend on threads. */
+#include <math.h>
+
+#include "linalg/linalg.h"
+#include "methods/rlar.h"
+#include "solver/retarget.h"
+#include "solver/targets.h"
+
+enum { SAMPLES_PER_TASK = 64 };
+
+/* ---- Set-up ---- */
+
+void rlar__state_init(rlar_state *st, const rlar_train *train, const rlar_params *params) {
+    const int64_t k = rlar__param_int(params, "k");
+    *st = (rlar_state){.n = train->n,
+                       .d = train->d,
+                       .c = train->c,
+                       .x = train->x,
+                       .groups = rlar__train_groups(train),
+                       .alpha = rlar__param(params, "alpha"),
+                       .beta = rlar__param(params, "beta"),
+                       .eps = rlar__param(params, "eps"),
+                       .tol = rlar__param(params, "tol"),
+                       .k = k,
+                       .iters = rlar__param_int(params, "iters"),
+                       .solver = (rlar_solver)rlar__param_int(params, "solver")};
+    if (k == 0)
+        st->k = rlar__graph_rule(&st->groups);
+    rlar__learned_init(&st->groups, st->k, (rlar_search)rlar__param_int(params, "search"),
+                       train->shared, &st->graph);
+}
+
+void rlar__state_carve(rlar_workspace *ws, rlar_state *st) {
+    size_t targets = 0, edges = 0;
+    if (!rlar__size_mul((size_t)st->c, sizeof(double), &targets))
+        ws->overflow = true;
+    st->t = rlar__carve(ws, st->n, targets);
+    st->y = rlar__carve(ws, st->n, targets);
+    st->dhat = rlar__carve(ws, st->n, sizeof(double));
+    st->dtil = rlar__carve(ws, st->d, sizeof(double));
+    st->value = rlar__carve(ws, st->n, sizeof(double));
+    st->smooth = rlar__carve(ws, st->n, sizeof(double));
+    rlar__learned_carve(ws, &st->groups, &st->graph);
+    if (!rlar__size_mul((size_t)st->graph.v.stride, sizeof(double), &edges))
+        ws->overflow = true;
+    st->s = rlar__carve(ws, st->n, edges);
+    rlar__wsolve_carve(ws, st->n, st->d, st->c, rlar__wsolve_prefers_dual(st->n, st->d),
+                       &st->wsolver);
+}
+
+/* ---- The steps of Algorithm 1 ---- */
+
+rlar_status rlar__initialise(rlar_ctx *ctx, rlar_state *st) {
+    for (int64_t i = 0; i < st->n; i++)
+        st->dhat[i] = 1.0;
+    for (int64_t r = 0; r < st->d; r++)
+        st->dtil[r] = 1.0;
+    rlar__targets_one_hot(st->c, st->n, st->groups.label, st->t);
+    return rlar__learned_start(ctx, &st->groups, st->d, st->x, &st->graph);
+}
+
+/* One task per SAMPLES_PER_TASK samples; for_each does the work of one of them. */
+typedef struct sweep {
+    rlar_state *st;
+    rlar_sample_fn for_each;
+} sweep;
+
+static rlar_status sweep_task(void *arg, int64_t task) {
+    const sweep *s = arg;
+    const int64_t start = task * SAMPLES_PER_TASK;
+    for (int64_t j = start; j < start + SAMPLES_PER_TASK && j < s->st->n; j++)
+        s->for_each(s->st, j);
+    return RLAR_OK;
+}
+
+rlar_status rlar__each_sample(rlar_ctx *ctx, rlar_state *st, rlar_sample_fn for_each) {
+    sweep s = {.st = st, .for_each = for_each};
+    return rlar__parallel(ctx, (st->n + SAMPLES_PER_TASK - 1) / SAMPLES_PER_TASK, sweep_task, &s);
+}
+
+/* Equal samples: their edge is the cheapest, hence chosen, but adds nothing to X L X^T [N4]. */
+static bool same_sample(const rlar_state *st, int64_t j, int64_t m) {
+    return rlar__distance2(st->d, st->x + j * st->d, st->x + m * st->d) == 0.0;
+}
+
+/* S = V / G with K inside [N1], as weights of (13). */
+static void edge_weights(rlar_state *st, int64_t j) {
+    const int64_t count = rlar__graph_count(&st->groups, st->k, j);
+    for (int64_t e = j * st->graph.v.stride, end = e + count; e < end; e++) {
+        const double g = st->graph.v.distance[e];
+        /* Equal samples differ by rounding at most once projected; the outputs are of size 1. */
+        const bool same =
+            st->graph.twin[j] && g < 1e-6 && same_sample(st, j, st->graph.v.neighbour[e]);
+        st->s[e] = same ? 0.0 : rlar__kernel_weight(st->kernel, g) / (double)st->k;
+    }
+}
+
+rlar_status rlar__update_s(rlar_ctx *ctx, rlar_state *st) {
+    RLAR_TRY(rlar__each_sample(ctx, st, edge_weights));
+    return rlar__laplacian_build_classes(ctx, &st->groups, st->k, &st->graph.v, st->s,
+                                         &st->graph.l);
+}
+
+rlar_wproblem rlar__weighted_problem(const rlar_state *st) {
+    return (rlar_wproblem){.n = st->n,
+                           .d = st->d,
+                           .c = st->c,
+                           .x = st->x,
+                           .t = st->t,
+                           .dhat = st->dhat,
+                           .dtil = st->dtil,
+                           .l = &st->graph.l,
+                           .groups = &st->groups,
+                           .alpha = st->alpha,
+                           .beta = st->beta};
+}
+
+rlar_status rlar__update_w_b(rlar_ctx *ctx, rlar_state *st, int *ridged) {
+    const rlar_wproblem problem = rlar__weighted_problem(st);
+    return rlar__wsolve(ctx, &problem, &st->wsolver, st->w, st->b, ridged);
+}
+
+rlar_status rlar__update_t(rlar_ctx *ctx, rlar_state *st) {
+    RLAR_TRY(rlar__targets_outputs(ctx, st->c, st->n, st->d, st->w, st->b, st->x, st->y));
+    return rlar__retarget(ctx, st->c, st->n, st->y, st->groups.label, st->t);
+}
+
+rlar_status rlar__update_g_v(rlar_ctx *ctx, rlar_state *st) {
+    return rlar__learned_renew(ctx, &st->groups, st->c, st->y, &st->graph);
+}
+
+static void residual_weight(rlar_state *st, int64_t i) {
+    const double norm = sqrt(rlar__distance2(st->c, st->y + i * st->c, st->t + i * st->c));
+    st->dhat[i] = rlar__kernel_weight(st->kernel, norm);
+    st->value[i] = norm;
+    st->smooth[i] = rlar__kernel_value(st->kernel, norm);
+}
+
+rlar_status rlar__update_dhat(rlar_ctx *ctx, rlar_state *st, rlar_info *info) {
+    RLAR_TRY(rlar__each_sample(ctx, st, residual_weight));
+    info->regression = rlar__sum(st->n, st->value);
+    info->smoothed = rlar__sum(st->n, st->smooth);
+    return RLAR_OK;
+}
+
+void rlar__update_dtil(rlar_state *st, rlar_info *info) {
+    double norms, smoothed;
+    rlar__kernel_rows(st->row_kernel, st->d, st->c, st->w, st->dtil, &norms, &smoothed);
+    info->sparsity = st->alpha * norms;
+    info->smoothed += st->alpha * smoothed;
+}
+
+/* ---- Measuring (12) ---- */
+
+/* Sums over the edges of one sample. */
+static void edge_lengths(rlar_state *st, int64_t j) {
+    const int64_t count = rlar__graph_count(&st->groups, st->k, j);
+    const double *g = st->graph.v.distance + j * st->graph.v.stride;
+    st->value[j] = st->smooth[j] = 0.0;
+    for (int64_t e = 0; e < count; e++) {
+        st->value[j] += g[e];
+        st->smooth[j] += rlar__kernel_value(st->kernel, g[e]);
+    }
+}
+
+rlar_status rlar__measure_locality(rlar_ctx *ctx, rlar_state *st, rlar_info *info) {
+    const double factor = st->beta / (2.0 * (double)st->k);
+    RLAR_TRY(rlar__each_sample(ctx, st, edge_lengths));
+    info->locality = factor * rlar__sum(st->n, st->value);
+    info->smoothed += factor * rlar__sum(st->n, st->smooth);
+    return RLAR_OK;
+}

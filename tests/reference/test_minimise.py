@@ -1,0 +1,114 @@
+"""RLAR with solver=minimise: against SciPy's L-BFGS on the literal objective, and its promises.
+
+The promises: the smoothed objective never rises, the plain one ends no higher than Algorithm 1's and
+than that of W = 0, the result does not depend on the order of samples, on a shift of all samples or
+on threads.
+"""
+import unittest
+
+import numpy as np
+
+import minimise_reference as literal
+import rlar_problems as problems
+import rlar_program as program
+
+SHAPES = ((4, (14, 17, 12)), (30, (6, 5, 7)), (6, (9, 9)), (40, (5, 6, 5, 4)), (3, (8, 8, 8, 8)))
+CELLS = ((0.01, 0.01), (0.1, 0.1), (0.5, 0.05), (0.05, 1.0))
+
+
+def small_problems():
+    """Twenty: five shapes, n > d and n < d, by four cells of the grid."""
+    for shape, (d, sizes) in enumerate(SHAPES):
+        for cell, (alpha, beta) in enumerate(CELLS):
+            rng = np.random.default_rng(100 * shape + cell)
+            X, labels = problems.samples(rng, d, sizes, spread=0.7)
+            X = X / np.linalg.norm(X, axis=1, keepdims=True)
+            yield f"{len(labels)} x {d}, alpha {alpha}, beta {beta}", X, labels, alpha, beta
+
+
+def minimise(X, labels, alpha, beta, **more):
+    return program.fit(X, labels, alpha=alpha, beta=beta, solver="minimise", **more)
+
+
+class Oracle(unittest.TestCase):
+    def test_the_literal_gradient_is_that_of_the_literal_objective(self):
+        rng = np.random.default_rng(5)
+        X, labels = problems.samples(rng, 6, (5, 6, 4))
+        objective = literal.Objective(X, labels, 0.3, 0.7, 2)
+        W, b = rng.normal(size=(6, 3)), rng.normal(size=3)
+        V = objective.neighbours(W, b)
+        gW, gb = objective.gradient(W, b, 0.2, 0.1, V)
+        for _ in range(10):
+            dW, db = rng.normal(size=W.shape), rng.normal(size=3)
+            step = 1e-6
+            ahead = objective.value(W + step * dW, b + step * db, 0.2, 0.1, V)
+            behind = objective.value(W - step * dW, b - step * db, 0.2, 0.1, V)
+            slope = (gW * dW).sum() + gb @ db
+            self.assertAlmostEqual((ahead - behind) / (2 * step), slope, delta=1e-6 * abs(slope) + 1e-7)
+
+    def test_reported_objective_is_the_literal_one(self):
+        for name, X, labels, alpha, beta in small_problems():
+            with self.subTest(name):
+                fit = minimise(X, labels, alpha, beta)
+                value = literal.Objective(X, labels, alpha, beta, 0).value(fit.W, fit.b)
+                self.assertAlmostEqual(fit.json["objective"], value, delta=1e-9 * value)
+
+    def test_as_low_as_scipy(self):
+        """For the neighbours at the end the problem is convex: its minimum, from W = 0."""
+        for name, X, labels, alpha, beta in small_problems():
+            with self.subTest(name):
+                objective = literal.Objective(X, labels, alpha, beta, 0)
+                fit = minimise(X, labels, alpha, beta)
+                start = np.zeros((X.shape[1], objective.c)), np.full(objective.c, 1.0 / objective.c)
+                peer = objective.minimum(*start, objective.neighbours(fit.W, fit.b))
+                self.assertLessEqual(fit.json["objective"], 1.005 * peer)
+
+class Promises(unittest.TestCase):
+    def test_no_higher_than_algorithm_1_or_zero(self):
+        for name, X, labels, alpha, beta in small_problems():
+            with self.subTest(name):
+                found = minimise(X, labels, alpha, beta).json["objective"]
+                paper = program.fit(X, labels, alpha=alpha, beta=beta, iters=30).json["objective"]
+                self.assertLessEqual(found, paper * (1 + 1e-9))
+                objective = literal.Objective(X, labels, alpha, beta, 0)
+                flat = np.full(objective.c, 1.0 / objective.c)
+                zero = objective.value(np.zeros((X.shape[1], objective.c)), flat)
+                self.assertLessEqual(found, zero * (1 + 1e-9))
+
+    def test_smoothed_objective_never_rises(self):
+        for name, X, labels, alpha, beta in small_problems():
+            with self.subTest(name):
+                smoothed = minimise(X, labels, alpha, beta).trace["smoothed"]
+                self.assertLessEqual(max(np.diff(smoothed) / smoothed[:-1], default=-1.0), 1e-12)
+
+    def test_large_alpha_gives_exactly_zero(self):
+        X, labels = problems.samples(np.random.default_rng(3), 12, (7, 5, 9))
+        fit = minimise(X / 10, labels, 1000.0, 0.1)
+        self.assertTrue((fit.W == 0).all())
+        objective = literal.Objective(X / 10, labels, 1000.0, 0.1, 0)
+        for _, W, b in ((0, fit.W, fit.b + shift) for shift in 1e-3 * np.eye(3)):
+            self.assertGreaterEqual(objective.value(W, b), fit.json["objective"] * (1 - 1e-12))
+
+    def test_order_of_samples_and_shift(self):
+        rng = np.random.default_rng(8)
+        for d, sizes in ((5, (9, 8, 10)), (45, (6, 5, 7))):
+            X, labels = problems.samples(rng, d, sizes, spread=0.7)
+            X /= np.abs(X).max()
+            fit = minimise(X, labels, 0.1, 0.1)
+            order = rng.permutation(len(labels))
+            for other in (minimise(X[order], labels[order], 0.1, 0.1),
+                          minimise(X + rng.normal(size=d), labels, 0.1, 0.1)):
+                self.assertAlmostEqual(other.json["objective"], fit.json["objective"],
+                                       delta=2e-3 * fit.json["objective"])
+
+    def test_same_bits_for_any_number_of_threads(self):
+        rng = np.random.default_rng(9)
+        for d, sizes in ((5, (90, 80, 100)), (300, (60, 50, 70))):
+            X, labels = problems.samples(rng, d, sizes)
+            one = minimise(X, labels, 0.05, 0.1, threads=1)
+            for threads in (2, 3, 8):
+                self.assertEqual(minimise(X, labels, 0.05, 0.1, threads=threads).bytes, one.bytes)
+
+
+if __name__ == "__main__":
+    unittest.main()
