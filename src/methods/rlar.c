@@ -46,12 +46,12 @@ static const double ANNEAL_END = 1e-4, ANNEAL_ROWS = 1e-3;
 /* Smoothing of iteration t = 1 .. iters. */
 static void set_smoothing(rlar_state *st, int64_t t) {
     if (st->solver == RLAR_SOLVER_PAPER) {
-        st->kernel = st->row_kernel = (rlar_kernel){RLAR_KERNEL_ADD, st->eps};
+        st->kernel = st->edge_kernel = st->row_kernel = (rlar_kernel){RLAR_KERNEL_ADD, st->eps};
         return;
     }
     const double end = fmax(st->eps, ANNEAL_END);
     const double eps = fmax(pow(end, (double)t / (double)st->iters), end);
-    st->kernel = (rlar_kernel){RLAR_KERNEL_SQRT, eps};
+    st->kernel = st->edge_kernel = (rlar_kernel){RLAR_KERNEL_SQRT, eps};
     st->row_kernel = (rlar_kernel){RLAR_KERNEL_SQRT, fmin(eps, ANNEAL_ROWS)};
 }
 

@@ -27,9 +27,9 @@ typedef struct rlar_state {
     double *t, *y;      /* c x n: targets and outputs */
     rlar_learned graph; /* V and G, L */
     /* Weights. */
-    rlar_kernel kernel, row_kernel;
-    double *dhat, *dtil; /* n, d */
-    double *s;           /* S at the edges of V */
+    rlar_kernel kernel, edge_kernel, row_kernel; /* of residuals, edges, rows of W */
+    double *dhat, *dtil;                         /* n, d */
+    double *s;                                   /* S at the edges of V */
     rlar_wsolver wsolver;
     double *value, *smooth; /* n: terms of sums over samples */
 } rlar_state;

@@ -40,10 +40,13 @@ static const double OVER = 2.0, FARTHEST = 20.0;
  * than LAST_BIAS times tol; in the dual the rounds go on, at that eps, while one gains more than
  * ROUND_GAIN times tol. */
 static const double TOL = 5e-4, TOL_SMALL = 5e-6, STEP_DUAL = 0.2, LAST_BIAS = 10.0,
-                    ROUND_GAIN = 2.0;
+                    ROUND_GAIN = 4.0;
 /* All are relative to the objective, or near W = 0 to so many times the distance from it, but not
  * to less than this share of it. */
 static const double NEAR_ZERO = 3.0, LEAST_SCALE = 0.01;
+/* By what share of it W = 0 may miss the best objective when the search for a better W is given up.
+ */
+static const double HOPELESS = 1e-4;
 /* The slope that is left by a search along a ray, of that at its start. */
 static const double SLOPE_LEFT = 0.3;
 /* The least curvature of a sample in the metric, where its targets move along with its outputs. */
@@ -74,6 +77,8 @@ typedef struct descent {
     double zero, *zero_b; /* the objective at W = 0, and its b */
     double tol, start;
     bool still; /* the last round ended because there was next to nothing to gain */
+    bool
+        near; /* smoothing is small against the objective, if not against its distance from W = 0 */
 } descent;
 
 static void carve(rlar_workspace *ws, void *arg) {
@@ -104,6 +109,14 @@ static void carve(rlar_workspace *ws, void *arg) {
     m->coords.w = st->w;
     m->coords.b = st->b;
     m->coords.problem.dhat = m->h;
+}
+
+/* Of residuals, of edges, of the rows of W. */
+static void set_smoothing(descent *m, double eps, double edges, double rows) {
+    m->st.kernel = (rlar_kernel){RLAR_KERNEL_SQRT, eps};
+    m->st.edge_kernel = (rlar_kernel){RLAR_KERNEL_SQRT, edges};
+    m->st.row_kernel = (rlar_kernel){RLAR_KERNEL_SQRT, rows};
+    m->coords.eps = rows;
 }
 
 /* ---- Phi and its gradient by W and b ---- */
@@ -180,7 +193,7 @@ static void trial_of(rlar_state *st, int64_t j) {
     const double *edge = m->ray.edge + 3 * j * st->graph.v.stride;
     double local = 0.0, local_slope = 0.0;
     for (int64_t e = 0; e < count; e++)
-        local += along(eps, edge + 3 * e, t, &local_slope);
+        local += along(st->edge_kernel.eps, edge + 3 * e, t, &local_slope);
     const double factor = st->beta / (2.0 * (double)st->k);
     st->smooth[j] = rho + factor * local;
     st->value[j] = slope / rho + factor * local_slope;
@@ -281,9 +294,7 @@ static void curvature(rlar_state *st, int64_t i) {
 /* W, b and their outputs at the smoothing eps: P, the metric, and a descent. */
 static rlar_status descend(rlar_ctx *ctx, descent *m, double eps, rlar_info *info) {
     rlar_state *st = &m->st;
-    st->kernel = (rlar_kernel){RLAR_KERNEL_SQRT, eps};
-    st->row_kernel = (rlar_kernel){RLAR_KERNEL_SQRT, ROW_SHARE * eps};
-    m->coords.eps = st->row_kernel.eps;
+    set_smoothing(m, eps, eps / fmax(1.0, st->beta), ROW_SHARE * eps);
     move_p(m, info->iterations == 0);
     RLAR_TRY(evaluate(ctx, m, info));
     RLAR_TRY(rlar__each_sample(ctx, st, curvature));
@@ -296,7 +307,7 @@ static rlar_status descend(rlar_ctx *ctx, descent *m, double eps, rlar_info *inf
         double gain, slope;
         RLAR_TRY(step(ctx, m, info, &gain, &slope));
         info->steps++;
-        const double scale = scale_of(m, info);
+        const double scale = m->near ? scale_of(m, info) : info->objective;
         info->gradient = -0.5 * slope / scale;
         m->still = gain < enough * scale && info->gradient < enough;
     }
@@ -317,7 +328,7 @@ static rlar_status measure(rlar_ctx *ctx, descent *m, rlar_info *info) {
 /* ---- The ends of the path: W = 0, and rows of W that want to be ---- */
 
 static rlar_status measure_plain(rlar_ctx *ctx, descent *m, rlar_info *info) {
-    m->st.kernel = m->st.row_kernel = (rlar_kernel){RLAR_KERNEL_SQRT, PLAIN_EPS};
+    set_smoothing(m, PLAIN_EPS, PLAIN_EPS, PLAIN_EPS);
     return measure(ctx, m, info);
 }
 
@@ -361,7 +372,7 @@ static rlar_status start_at_zero(rlar_ctx *ctx, descent *m, rlar_info *info, boo
     for (int64_t i = 0; i < st->n; i++)
         memcpy(st->y + i * st->c, st->b, (size_t)st->c * sizeof *st->b);
     memset(v->distance, 0, (size_t)(st->n * v->stride) * sizeof *v->distance);
-    st->kernel = (rlar_kernel){RLAR_KERNEL_SQRT, PLAIN_EPS};
+    set_smoothing(m, PLAIN_EPS, PLAIN_EPS, PLAIN_EPS);
     RLAR_TRY(evaluate(ctx, m, info));
     info->objective = m->zero = info->regression;
     RLAR_TRY(rlar__moments(ctx, &m->coords.partials, st->d, st->c, st->n, st->x, m->pull, m->kept));
@@ -406,6 +417,32 @@ static bool sharp(const descent *m, const rlar_info *info) {
     return info->smoothed - info->objective < LAST_BIAS * m->tol * scale_of(m, info);
 }
 
+/* s^2 om(s) of the residual and the edges of one sample. */
+static void bound_of(rlar_state *st, int64_t j) {
+    const int64_t count = rlar__graph_count(&st->groups, st->k, j);
+    const double *g = st->graph.v.distance + j * st->graph.v.stride;
+    double sum = 0.0;
+    for (int64_t e = 0; e < count; e++)
+        sum += g[e] * rlar__kernel_weight(st->edge_kernel, g[e]) * g[e];
+    st->value[j] = st->dhat[j] * rlar__distance2(st->c, st->y + j * st->c, st->t + j * st->c) +
+                   st->beta / (2.0 * (double)st->k) * sum;
+}
+
+/* At a minimum of the smoothed objective the sum of s^2 om(s) over all norms is a lower bound of
+ * the plain one for the same V (the vectors s om(s) are feasible for its dual problem). Is it so
+ * high that W = 0 cannot be far from the best? */
+static rlar_status hopeless(rlar_ctx *ctx, descent *m, bool *out) {
+    rlar_state *st = &m->st;
+    RLAR_TRY(rlar__each_sample(ctx, st, bound_of));
+    double bound = rlar__sum(st->n, st->value);
+    for (int64_t r = 0; r < st->d; r++) {
+        const double w = rlar__row_norm(st->c, st->w + r, st->d);
+        bound += st->alpha * w * st->dtil[r] * w;
+    }
+    *out = m->still && bound > (1.0 - HOPELESS) * m->zero;
+    return RLAR_OK;
+}
+
 static rlar_status rounds(rlar_ctx *ctx, descent *m, rlar_info *info) {
     rlar_state *st = &m->st;
     const double shrink = st->wsolver.dual ? SHRINK_DUAL : SHRINK;
@@ -415,11 +452,14 @@ static rlar_status rounds(rlar_ctx *ctx, descent *m, rlar_info *info) {
         RLAR_TRY(descend(ctx, m, info->eps, info));
         const double phi = info->smoothed;
         RLAR_TRY(measure(ctx, m, info));
-        const bool end = eps <= st->eps || sharp(m, info);
+        bool zero;
+        RLAR_TRY(hopeless(ctx, m, &zero));
+        const bool end = zero || eps <= st->eps || sharp(m, info);
+        m->near = info->smoothed - info->objective < LAST_BIAS * m->tol * info->objective;
         const bool settled = before - info->objective < ROUND_GAIN * m->tol * scale_of(m, info);
         info->smoothed = phi; /* what never rises */
         RLAR_TRY(rlar__iteration_end(ctx, k, st->iters, m->start, info));
-        info->converged = end && m->still && (settled || !m->coords.dual);
+        info->converged = end && m->still && (zero || settled || !m->coords.dual);
         before = info->objective;
         if (!end)
             eps *= shrink;

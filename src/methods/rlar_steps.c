@@ -95,7 +95,7 @@ static void edge_weights(rlar_state *st, int64_t j) {
         /* Equal samples differ by rounding at most once projected; the outputs are of size 1. */
         const bool same =
             st->graph.twin[j] && g < 1e-6 && same_sample(st, j, st->graph.v.neighbour[e]);
-        st->s[e] = same ? 0.0 : rlar__kernel_weight(st->kernel, g) / (double)st->k;
+        st->s[e] = same ? 0.0 : rlar__kernel_weight(st->edge_kernel, g) / (double)st->k;
     }
 }
 
@@ -163,7 +163,7 @@ static void edge_lengths(rlar_state *st, int64_t j) {
     st->value[j] = st->smooth[j] = 0.0;
     for (int64_t e = 0; e < count; e++) {
         st->value[j] += g[e];
-        st->smooth[j] += rlar__kernel_value(st->kernel, g[e]);
+        st->smooth[j] += rlar__kernel_value(st->edge_kernel, g[e]);
     }
 }
 
