@@ -74,7 +74,8 @@ typedef enum rlar_status {
     RLAR_E_INTERNAL = -11,    /* a defect in the library */
     RLAR_W_NOT_CONVERGED = 1, /* stopped by `iters` before `tol` was reached */
     RLAR_W_RIDGED = 2,        /* a factorisation needed extra regularisation */
-    RLAR_W_NEIGHBOURS = 3     /* a class has no more than k samples: fewer neighbours were used */
+    RLAR_W_NEIGHBOURS = 3,    /* a class has no more than k samples: fewer neighbours were used */
+    RLAR_W_ZERO = 4           /* the best map is zero: it tells no classes apart */
 } rlar_status;
 
 /* ====================================== 1. Simple ========================================= */

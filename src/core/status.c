@@ -40,6 +40,8 @@ const char *rlar_status_text(rlar_status status) {
         return "extra regularisation";
     case RLAR_W_NEIGHBOURS:
         return "fewer neighbours";
+    case RLAR_W_ZERO:
+        return "the map is zero";
     }
     return "unknown status";
 }

@@ -90,12 +90,25 @@ static rlar_status algorithm_1(rlar_ctx *ctx, void *arg, rlar_info *info) {
 
 /* ---- The method ---- */
 
+/* minimise may find that no W is better than 0; Algorithm 1 only comes near it. */
+static rlar_status zero_verdict(rlar_ctx *ctx, const rlar_state *st) {
+    for (int64_t i = 0; i < st->d * st->c; i++)
+        if (st->w[i] != 0.0)
+            return RLAR_OK;
+    rlar__log(ctx, RLAR_W_ZERO,
+              "every row of W is 0: with alpha = %g and beta = %g no feature is worth its weight; "
+              "lower alpha or beta",
+              st->alpha, st->beta);
+    return RLAR_W_ZERO;
+}
+
 /* The worst news, as a warning; the others are in the info. */
 static rlar_status verdict(rlar_ctx *ctx, const rlar_state *st, const rlar_info *info) {
     const rlar_status clamped = rlar__clamped_verdict(ctx, st->c, info);
     const rlar_status ridged = rlar__ridged_verdict(ctx, info, "alpha or eps");
     const rlar_status restless = rlar__tol_verdict(ctx, st->tol, st->iters, info);
-    return restless ? restless : ridged ? ridged : clamped;
+    const rlar_status zero = zero_verdict(ctx, st);
+    return zero ? zero : restless ? restless : ridged ? ridged : clamped;
 }
 
 static rlar_status fit(rlar_ctx *ctx, const rlar_train *train, const rlar_params *params,

@@ -24,7 +24,7 @@
 #include "solver/retarget.h"
 #include "solver/targets.h"
 
-enum { STEPS = 60, OFFSET_PASSES = 100, SMALL = 20000 };
+enum { STEPS = 60, STEPS_DUAL = 30, SMALL = 20000 };
 
 /* eps of the first round (beyond every residual: the losses are squares), its fall from round to
  * round, and that of the rows of W beside it. */
@@ -41,9 +41,10 @@ static const double OVER = 2.0, FARTHEST = 20.0;
  * ROUND_GAIN times tol. */
 static const double TOL = 5e-4, TOL_SMALL = 5e-6, STEP_DUAL = 0.2, LAST_BIAS = 10.0,
                     ROUND_GAIN = 4.0;
-/* All are relative to the objective, or near W = 0 to so many times the distance from it, but not
- * to less than this share of it. */
-static const double NEAR_ZERO = 3.0, LEAST_SCALE = 0.01;
+static const double LEAST_ROUND = 1e-4; /* whatever tol is: rounds cost more than steps */
+/* All are relative to the objective, or near W = 0 to how far below J(0) it is, but not to less
+ * than this share of J(0). */
+static const double LEAST_SCALE = 0.01;
 /* By what share of it W = 0 may miss the best objective when the search for a better W is given up.
  */
 static const double HOPELESS = 1e-4;
@@ -265,7 +266,7 @@ static rlar_status step(rlar_ctx *ctx, descent *m, rlar_info *info, double *gain
 /* What small is small against: the objective, and near W = 0 how far below it the objective is. */
 static double scale_of(const descent *m, const rlar_info *info) {
     const double below = fabs(m->zero - info->objective);
-    return fmin(info->objective, fmax(NEAR_ZERO * below, LEAST_SCALE * m->zero));
+    return fmin(info->objective, fmax(below, LEAST_SCALE * m->zero));
 }
 
 /* P past its best value u = sqrt(||w_r||^2 + eps^2): u^2/P + P is symmetric in log P about log u,
@@ -303,7 +304,8 @@ static rlar_status descend(rlar_ctx *ctx, descent *m, double eps, rlar_info *inf
     RLAR_TRY(slope_of(ctx, m, info));
     const double enough = m->coords.dual ? STEP_DUAL * m->tol : m->tol;
     m->still = false;
-    for (int k = 0; k < STEPS && !m->still; k++) {
+    const int most = m->coords.dual ? STEPS_DUAL : STEPS;
+    for (int k = 0; k < most && !m->still; k++) {
         double gain, slope;
         RLAR_TRY(step(ctx, m, info, &gain, &slope));
         info->steps++;
@@ -332,34 +334,6 @@ static rlar_status measure_plain(rlar_ctx *ctx, descent *m, rlar_info *info) {
     return measure(ctx, m, info);
 }
 
-/* The best b for W = 0: the targets of a class are those of the output b, and b is their weighted
- * mean. Classes of one size are done at once. */
-static void zero_offset(const descent *m, double *b) {
-    const rlar_state *st = &m->st;
-    const int64_t c = st->c, *first = st->groups.first;
-    double *t = st->t, *sum = st->y; /* c numbers of each: there are samples */
-    for (int64_t k = 0; k < c; k++)
-        b[k] = 1.0 / (double)c;
-    for (int pass = 0; pass < OFFSET_PASSES; pass++) {
-        double total = 0.0, moved = 0.0;
-        memset(sum, 0, (size_t)c * sizeof *sum);
-        for (int64_t l = 0; l < c; l++) {
-            rlar__retarget_row(c, b, l, t);
-            const double weight =
-                (double)(first[l + 1] - first[l]) / sqrt(rlar__distance2(c, b, t));
-            total += weight;
-            for (int64_t k = 0; k < c; k++)
-                sum[k] += weight * t[k];
-        }
-        for (int64_t k = 0; k < c; k++) {
-            moved = fmax(moved, fabs(sum[k] / total - b[k]));
-            b[k] = sum[k] / total;
-        }
-        if (moved < 1e-12)
-            return;
-    }
-}
-
 /* W = 0 and its objective; V is that of the samples, at length 0. *least: no W is better, because
  * no row of the gradient of the other terms is longer than alpha, what the row-sparsity loses by
  * leaving 0. V does not matter there. */
@@ -367,7 +341,7 @@ static rlar_status start_at_zero(rlar_ctx *ctx, descent *m, rlar_info *info, boo
     rlar_state *st = &m->st;
     rlar_graph *v = &st->graph.v;
     memset(st->w, 0, (size_t)(st->d * st->c) * sizeof *st->w);
-    zero_offset(m, st->b);
+    rlar__zero_offset(st);
     memcpy(m->zero_b, st->b, (size_t)st->c * sizeof *st->b);
     for (int64_t i = 0; i < st->n; i++)
         memcpy(st->y + i * st->c, st->b, (size_t)st->c * sizeof *st->b);
@@ -454,9 +428,12 @@ static rlar_status rounds(rlar_ctx *ctx, descent *m, rlar_info *info) {
         RLAR_TRY(measure(ctx, m, info));
         bool zero;
         RLAR_TRY(hopeless(ctx, m, &zero));
-        const bool end = zero || eps <= st->eps || sharp(m, info);
+        /* Near W = 0 a round with the finer measure has to follow. */
+        const bool fine = m->near || scale_of(m, info) >= info->objective;
+        const bool end = zero || eps <= st->eps || (fine && sharp(m, info));
         m->near = info->smoothed - info->objective < LAST_BIAS * m->tol * info->objective;
-        const bool settled = before - info->objective < ROUND_GAIN * m->tol * scale_of(m, info);
+        const bool settled =
+            before - info->objective < fmax(ROUND_GAIN * m->tol, LEAST_ROUND) * scale_of(m, info);
         info->smoothed = phi; /* what never rises */
         RLAR_TRY(rlar__iteration_end(ctx, k, st->iters, m->start, info));
         info->converged = end && m->still && (zero || settled || !m->coords.dual);
@@ -478,6 +455,7 @@ static rlar_status minimise(rlar_ctx *ctx, void *arg, rlar_info *info) {
     if (!least)
         return rounds(ctx, m, info);
     info->converged = 1;
+    info->gradient = 0.0;
     return rlar__iteration_end(ctx, 1, 1, m->start, info);
 }
 

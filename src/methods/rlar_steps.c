@@ -4,13 +4,14 @@
  * paper's, [Nx] are entries of docs/paper-notes.md. Sums over samples are taken in a fixed order,
  * so the bits do not depend on threads. */
 #include <math.h>
+#include <string.h>
 
 #include "linalg/linalg.h"
 #include "methods/rlar.h"
 #include "solver/retarget.h"
 #include "solver/targets.h"
 
-enum { SAMPLES_PER_TASK = 64 };
+enum { SAMPLES_PER_TASK = 64, OFFSET_PASSES = 100 };
 
 /* ---- Set-up ---- */
 
@@ -173,4 +174,33 @@ rlar_status rlar__measure_locality(rlar_ctx *ctx, rlar_state *st, rlar_info *inf
     info->locality = factor * rlar__sum(st->n, st->value);
     info->smoothed += factor * rlar__sum(st->n, st->smooth);
     return RLAR_OK;
+}
+
+/* ---- W = 0 ---- */
+
+/* The targets of a class are those of the output b, and b is their weighted mean. Classes of one
+ * size are done at once. */
+void rlar__zero_offset(rlar_state *st) {
+    const int64_t c = st->c, *first = st->groups.first;
+    double *b = st->b, *t = st->t, *sum = st->y; /* c numbers of each: there are samples */
+    for (int64_t k = 0; k < c; k++)
+        b[k] = 1.0 / (double)c;
+    for (int pass = 0; pass < OFFSET_PASSES; pass++) {
+        double total = 0.0, moved = 0.0;
+        memset(sum, 0, (size_t)c * sizeof *sum);
+        for (int64_t l = 0; l < c; l++) {
+            rlar__retarget_row(c, b, l, t);
+            const double weight =
+                (double)(first[l + 1] - first[l]) / sqrt(rlar__distance2(c, b, t));
+            total += weight;
+            for (int64_t k = 0; k < c; k++)
+                sum[k] += weight * t[k];
+        }
+        for (int64_t k = 0; k < c; k++) {
+            moved = fmax(moved, fabs(sum[k] / total - b[k]));
+            b[k] = sum[k] / total;
+        }
+        if (moved < 1e-12)
+            return;
+    }
 }

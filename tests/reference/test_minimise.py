@@ -75,11 +75,17 @@ class Promises(unittest.TestCase):
                 zero = objective.value(np.zeros((X.shape[1], objective.c)), flat)
                 self.assertLessEqual(found, zero * (1 + 1e-9))
 
-    def test_smoothed_objective_never_rises(self):
-        for name, X, labels, alpha, beta in small_problems():
+    def test_random_problems(self):
+        """All regimes: features of any scale, copies, singletons, more classes than features."""
+        for number in range(120):
+            name, X, labels, scale, params = problems.problem(number)
+            cell = {key: params[key] for key in ("alpha", "beta", "k")}
             with self.subTest(name):
-                smoothed = minimise(X, labels, alpha, beta).trace["smoothed"]
-                self.assertLessEqual(max(np.diff(smoothed) / smoothed[:-1], default=-1.0), 1e-12)
+                fit = program.fit(X, labels, scale=scale, solver="minimise", **cell)
+                paper = program.fit(X, labels, scale=scale, **cell)
+                self.assertLessEqual(fit.json["objective"], paper.json["objective"] * (1 + 1e-7))
+                smoothed = fit.trace["smoothed"]
+                self.assertLessEqual(max(np.diff(smoothed) / smoothed[:-1], default=-1.0), 1e-9)
 
     def test_large_alpha_gives_exactly_zero(self):
         X, labels = problems.samples(np.random.default_rng(3), 12, (7, 5, 9))

@@ -342,7 +342,7 @@ static void test_file_errors(void **state) {
 
 static void test_status_texts(void **state) {
     (void)state;
-    for (int s = RLAR_E_INTERNAL; s <= RLAR_W_NEIGHBOURS; s++)
+    for (int s = RLAR_E_INTERNAL; s <= RLAR_W_ZERO; s++)
         assert_string_not_equal(rlar_status_text((rlar_status)s), "unknown status");
     rlar_ctx *ctx = new_ctx(1, 0);
     rlar__fail(ctx, RLAR_E_DATA, "inner");
