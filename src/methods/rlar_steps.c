@@ -11,7 +11,10 @@
 #include "solver/retarget.h"
 #include "solver/targets.h"
 
-enum { SAMPLES_PER_TASK = 64, OFFSET_PASSES = 100 };
+enum { SAMPLES_PER_TASK = 64, OFFSET_PASSES = 300 };
+
+/* The smoothing of distances in the search for the best b shrinks from pass to pass. */
+static const double OFFSET_SHRINK = 0.9;
 
 /* ---- Set-up ---- */
 
@@ -185,13 +188,15 @@ void rlar__zero_offset(rlar_state *st) {
     double *b = st->b, *t = st->t, *sum = st->y; /* c numbers of each: there are samples */
     for (int64_t k = 0; k < c; k++)
         b[k] = 1.0 / (double)c;
-    for (int pass = 0; pass < OFFSET_PASSES; pass++) {
+    double eps = 1.0;
+    for (int pass = 0; pass < OFFSET_PASSES; pass++, eps *= OFFSET_SHRINK) {
         double total = 0.0, moved = 0.0;
         memset(sum, 0, (size_t)c * sizeof *sum);
         for (int64_t l = 0; l < c; l++) {
             rlar__retarget_row(c, b, l, t);
+            /* A class that outweighs the others keeps its margin at the best b. */
             const double weight =
-                (double)(first[l + 1] - first[l]) / sqrt(rlar__distance2(c, b, t));
+                (double)(first[l + 1] - first[l]) / hypot(sqrt(rlar__distance2(c, b, t)), eps);
             total += weight;
             for (int64_t k = 0; k < c; k++)
                 sum[k] += weight * t[k];

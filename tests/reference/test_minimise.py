@@ -88,12 +88,16 @@ class Promises(unittest.TestCase):
                 self.assertLessEqual(max(np.diff(smoothed) / smoothed[:-1], default=-1.0), 1e-9)
 
     def test_large_alpha_gives_exactly_zero(self):
-        X, labels = problems.samples(np.random.default_rng(3), 12, (7, 5, 9))
-        fit = minimise(X / 10, labels, 1000.0, 0.1)
-        self.assertTrue((fit.W == 0).all())
-        objective = literal.Objective(X / 10, labels, 1000.0, 0.1, 0)
-        for _, W, b in ((0, fit.W, fit.b + shift) for shift in 1e-3 * np.eye(3)):
-            self.assertGreaterEqual(objective.value(W, b), fit.json["objective"] * (1 - 1e-12))
+        rng = np.random.default_rng(3)
+        for sizes in ((7, 5, 9), (8, 8, 8), (60, 3), (40, 2, 5)):
+            with self.subTest(sizes):
+                X, labels = problems.samples(rng, 12, sizes)
+                fit = minimise(X / 10, labels, 1000.0, 0.1)
+                self.assertTrue((fit.W == 0).all())
+                objective = literal.Objective(X / 10, labels, 1000.0, 0.1, 0)
+                for _ in range(50):  # no other b is better
+                    b = fit.b + 10.0 ** rng.uniform(-4, 0) * rng.normal(size=len(sizes))
+                    self.assertGreaterEqual(objective.value(fit.W, b) * (1 + 1e-5), fit.json["objective"])
 
     def test_order_of_samples_and_shift(self):
         rng = np.random.default_rng(8)
