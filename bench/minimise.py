@@ -4,10 +4,11 @@
     bench/minimise.py best       long runs of all solvers: the best known objective of every cell
     bench/minimise.py cells      all 100 cells of the grid on the first split: objective and time
     bench/minimise.py accuracy   oracle and cross-validated accuracy, 10 trials; goes on where it was
+    bench/minimise.py curves     objective against time on four data sets, as a figure (gnuplot)
     bench/minimise.py summary    the demands, from what was measured
 
 Options: --build DIR (default build), --sets a,b. Data from the folder RLAR_DATA_DIR; what is missing is
-named and left out. Results: docs/results/solver-*.json. One thread, the solvers in turn,
+named and left out. Results: docs/results/solver-*.json and solver-curves.svg. One thread, the solvers in turn,
 so times can be compared; `accuracy` uses all threads.
 """
 import argparse
@@ -153,6 +154,43 @@ def accuracy(study):
                     print(f"{key}: {100 * right['mean']:.2f} +- {100 * right['std']:.2f}", flush=True)
 
 
+CURVES = {"COIL20, 30 per class": "coil20-30", "Binalpha, 19 per class": "binalpha-19",
+          "AR, 8 per class": "ar-8", "Yale B, 15 per class": "yaleb-15"}
+CURVE_SOLVERS = {"Algorithm 1 (paper)": "paper,iters=30", "anneal": "anneal,iters=30",
+                 "minimise": "minimise"}
+
+
+def curve_of(study, name, solver):
+    """(seconds, objective) after every iteration, at alpha = beta = 0.1."""
+    file, per_class, _ = CELLS[name]
+    command = [study.build / "bench" / "solver_cells", study.data(file), str(per_class), "--cell", "0.1",
+               "0.1", solver]
+    run = subprocess.run(command, check=True, capture_output=True, text=True)
+    rows = [json.loads(line) for line in run.stdout.splitlines()]
+    return [(row["seconds"], row["objective"]) for row in rows if "iteration" in row]
+
+
+def curves(study):
+    done, panels = {}, []
+    for title, name in CURVES.items():
+        if study.data(CELLS[name][0]) is None:
+            continue
+        done[name] = {label: curve_of(study, name, solver) for label, solver in CURVE_SOLVERS.items()}
+        lines = []
+        for number, (label, points) in enumerate(done[name].items(), 1):
+            path = study.scratch / f"{name}-{number}.txt"
+            path.write_text("".join(f"{seconds} {objective}\n" for seconds, objective in points))
+            lines.append(f"'{path}' with linespoints dashtype {number} pointtype {2 * number + 2} "
+                         f"linecolor rgb '{('#000000', '#777777', '#1b6ca8')[number - 1]}' title '{label}'")
+        panels.append(f"set title '{title}'\nplot " + ", ".join(lines))
+    store("solver-curves.json", done)
+    program = ("set terminal svg size 1000,760 font 'sans,14' background '#ffffff'\n"
+               f"set output '{RESULTS / 'solver-curves.svg'}'\nset multiplot layout 2,2\nset logscale x\n"
+               "set xlabel 'seconds, one thread'\nset ylabel 'objective (12)'\nset yrange [0:*]\n"
+               "set grid\nset key top right\n" + "\n".join(panels) + "\nunset multiplot\n")
+    subprocess.run(["gnuplot"], input=program, text=True, check=True)
+
+
 def summary(study):
     done, known = load("solver-cells.json"), load("solver-best.json")
     for name in study.wanted(done):
@@ -169,7 +207,8 @@ def summary(study):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    verbs = {"best": best, "cells": cells, "accuracy": accuracy, "summary": summary}
+    verbs = {"best": best, "cells": cells, "accuracy": accuracy, "curves": curves,
+             "summary": summary}
     parser.add_argument("verb", choices=verbs)
     parser.add_argument("--build", default=str(ROOT / "build"))
     parser.add_argument("--sets", type=lambda text: text.split(","), default=[])

@@ -1,11 +1,13 @@
 /* solver_cells.c - RLAR's solvers on every cell of the paper's grid, on the first split of a data
  * set.
  *
- *     solver_cells DATA PER_CLASS SOLVER[,NAME=VALUE...]...
+ *     solver_cells DATA PER_CLASS [--cell ALPHA BETA] SOLVER[,NAME=VALUE...]...
  *
  * One line of JSON per cell and solver: objective, seconds of the fit (wall and CPU time of the
  * process), accuracy of 1-NN on the rest. The solvers take turns cell by cell, on one thread. The
- * splits are those of `rlar evaluate` (seed 1, trial 0). */
+ * splits are those of `rlar evaluate` (seed 1, trial 0). With --cell that one cell only, and a line
+ * for every iteration before it. */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +26,17 @@ typedef struct bench {
     rlar_labels labels;
     rlar_part part;
     int64_t *found; /* classes of the test part */
+    bool trace;
 } bench;
+
+/* One line per iteration. */
+static int on_event(void *user, const rlar_event *event) {
+    const bench *b = user;
+    if (b->trace && event->kind == RLAR_EVENT_ITERATION)
+        printf("{\"iteration\": %lld, \"objective\": %.12g, \"seconds\": %.6f}\n",
+               (long long)event->done, event->info->objective, event->info->seconds);
+    return 0;
+}
 
 static double cpu_seconds(void) {
     struct timespec t;
@@ -98,20 +110,29 @@ static rlar_status run_cell(const bench *b, const char *alpha, const char *beta,
     return status;
 }
 
+static rlar_status run_one(const bench *b, const char *alpha, const char *beta, int solvers,
+                           char **solver) {
+    rlar_status status = RLAR_OK;
+    for (int k = 0; k < solvers && status >= 0; k++)
+        status = run_cell(b, alpha, beta, solver[k]);
+    return status;
+}
+
 static rlar_status run_all(const bench *b, int solvers, char **solver) {
     for (int i = 0; i < VALUES; i++)
-        for (int j = 0; j < VALUES; j++)
-            for (int k = 0; k < solvers; k++) {
-                const rlar_status status = run_cell(b, GRID[i], GRID[j], solver[k]);
-                if (status < 0)
-                    return status;
-            }
+        for (int j = 0; j < VALUES; j++) {
+            const rlar_status status = run_one(b, GRID[i], GRID[j], solvers, solver);
+            if (status < 0)
+                return status;
+        }
     return RLAR_OK;
 }
 
 static rlar_status open_bench(bench *b, const char *path, const char *per_class) {
     rlar_ctx_options options = RLAR_INIT(rlar_ctx_options);
     options.threads = 1;
+    options.progress = on_event;
+    options.user = b;
     rlar_status status = rlar_ctx_new(&options, &b->ctx);
     if (status >= 0)
         status = rlar_data_read(b->ctx, path, NULL, &b->data);
@@ -133,12 +154,16 @@ static rlar_status open_bench(bench *b, const char *path, const char *per_class)
 int main(int argc, char **argv) {
     bench b = {0};
     if (argc < 4) {
-        fprintf(stderr, "usage: solver_cells DATA PER_CLASS SOLVER[,NAME=VALUE...]...\n");
+        fprintf(
+            stderr,
+            "usage: solver_cells DATA PER_CLASS [--cell ALPHA BETA] SOLVER[,NAME=VALUE...]...\n");
         return 2;
     }
+    b.trace = argc > 6 && strcmp(argv[3], "--cell") == 0;
     rlar_status status = open_bench(&b, argv[1], argv[2]);
     if (status >= 0)
-        status = run_all(&b, argc - 3, argv + 3);
+        status = b.trace ? run_one(&b, argv[4], argv[5], argc - 6, argv + 6)
+                         : run_all(&b, argc - 3, argv + 3);
     if (status < 0)
         fprintf(stderr, "solver_cells: %s\n", b.ctx ? rlar_ctx_error(b.ctx) : "no context");
     rlar__part_free(&b.part);

@@ -4,11 +4,11 @@
  * and V are eliminated (the nearest targets, the nearest neighbours), the norms are smoothed by an
  * eps that shrinks, rho(s) = sqrt(s^2 + eps^2), and the rows of W get a variable each:
  *
- *   Phi(W, b, eta) = sum_i rho(dist(y_i, C_i)) + beta/(2K) sum_jm V_jm rho(||y_j - y_m||)
- *                  + alpha/2 sum_r ((||w_r||^2 + eps_w^2) / eta_r + eta_r),     y = W^T x + b,
+ *   Phi(W, b, P) = sum_i rho(dist(y_i, C_i)) + beta/(2K) sum_jm V_jm rho(||y_j - y_m||)
+ *                + alpha/2 sum_r ((||w_r||^2 + eps_w^2) / P_r + P_r),     y = W^T x + b,
  *
- * whose least value over eta is the smoothed objective. C_i are the targets that keep the margin;
- * while V stays Phi is convex. A round shrinks eps, moves eta past its best value to the point
+ * whose least value over P is the smoothed objective. C_i are the targets that keep the margin;
+ * while V stays Phi is convex. A round shrinks eps, moves P past its best value to the point
  * where Phi is the same (never above), factorises the reweighted system of Algorithm 1 as a metric,
  * and descends in W and b by limited-memory BFGS. Outputs are linear in W, so a ray is searched for
  * O(n c) per trial; with n < d a step does not touch the samples at all (coords.h). docs/solver.md
@@ -26,8 +26,8 @@
 
 enum { STEPS = 60, STEPS_DUAL = 30, SMALL = 20000 };
 
-/* eps of the first round (beyond every residual: the losses are squares), its fall from round to
- * round, and that of the rows of W beside it. */
+/* eps of the first round (beyond every residual: the losses are squares), and the share of it that
+ * the rows of W have. */
 static const double FIRST_EPS = 10.0, ROW_SHARE = 0.1;
 /* In the dual steps are cheap and P is fixed within a round, so there are many rounds. */
 static const double SHRINK = 0.1, SHRINK_DUAL = 0.4;
@@ -312,6 +312,8 @@ static rlar_status descend(rlar_ctx *ctx, descent *m, double eps, rlar_info *inf
         const double scale = m->near ? scale_of(m, info) : info->objective;
         info->gradient = -0.5 * slope / scale;
         m->still = gain < enough * scale && info->gradient < enough;
+        if (gain == 0.0) /* nothing moved, and nothing would */
+            break;
     }
     return rlar__coords_end(ctx, &m->coords);
 }
