@@ -187,7 +187,7 @@ def curves(study):
     program = ("set terminal svg size 1000,760 font 'sans,14' background '#ffffff'\n"
                f"set output '{RESULTS / 'solver-curves.svg'}'\nset multiplot layout 2,2\nset logscale x\n"
                "set xlabel 'seconds, one thread'\nset ylabel 'objective (12)'\nset yrange [0:*]\n"
-               "set grid\nset key top right\n" + "\n".join(panels) + "\nunset multiplot\n")
+               "set grid\nset key bottom left\n" + "\n".join(panels) + "\nunset multiplot\n")
     subprocess.run(["gnuplot"], input=program, text=True, check=True)
 
 
