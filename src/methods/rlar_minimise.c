@@ -406,16 +406,20 @@ static void bound_of(rlar_state *st, int64_t j) {
 
 /* At a minimum of the smoothed objective the sum of s^2 om(s) over all norms is a lower bound of
  * the plain one for the same V (the vectors s om(s) are feasible for its dual problem). Is it so
- * high that W = 0 cannot be far from the best? */
+ * high that W = 0 cannot be far from the best? In the dual P lags behind the rows of W, and the
+ * vectors of the rows may be too long: nothing is known there. */
 static rlar_status hopeless(rlar_ctx *ctx, descent *m, bool *out) {
     rlar_state *st = &m->st;
+    *out = false;
+    if (m->coords.dual || !m->still)
+        return RLAR_OK;
     RLAR_TRY(rlar__each_sample(ctx, st, bound_of));
     double bound = rlar__sum(st->n, st->value);
     for (int64_t r = 0; r < st->d; r++) {
         const double w = rlar__row_norm(st->c, st->w + r, st->d);
         bound += st->alpha * w * st->dtil[r] * w;
     }
-    *out = m->still && bound > (1.0 - HOPELESS) * m->zero;
+    *out = bound > (1.0 - HOPELESS) * m->zero;
     return RLAR_OK;
 }
 
