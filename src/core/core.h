@@ -154,7 +154,13 @@ void rlar__workspace_free(rlar_workspace *ws);
  * of the lowest index that ran is returned. */
 typedef rlar_status (*rlar_task)(void *arg, int64_t index);
 rlar_status rlar__parallel(rlar_ctx *ctx, int64_t count, rlar_task task, void *arg);
-/* The same for tasks that want a context of their own (memory, errors): see rlar__ctx_child. */
+/* The same for task(arg, start, end) over 0..count-1 cut into ranges of `width` (the last may be
+ * shorter): for work that is too little to be a task of its own. */
+typedef rlar_status (*rlar_range_task)(void *arg, int64_t start, int64_t end);
+rlar_status rlar__parallel_ranges(rlar_ctx *ctx, int64_t count, int64_t width, rlar_range_task task,
+                                  void *arg);
+/* The same as rlar__parallel for tasks that want a context of their own (memory, errors): see
+ * rlar__ctx_child. */
 typedef rlar_status (*rlar_ctx_task)(rlar_ctx *child, void *arg, int64_t index);
 rlar_status rlar__parallel_ctx(rlar_ctx *ctx, int64_t count, rlar_ctx_task task, void *arg);
 void rlar__pool_free(rlar_pool *pool);

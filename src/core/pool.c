@@ -195,6 +195,24 @@ rlar_status rlar__parallel(rlar_ctx *ctx, int64_t count, rlar_task task, void *a
     return j.failed < 0 ? j.failed : rlar__poll(ctx);
 }
 
+typedef struct range_job {
+    int64_t count, width;
+    rlar_range_task task;
+    void *arg;
+} range_job;
+
+static rlar_status run_range(void *arg, int64_t index) {
+    const range_job *r = arg;
+    const int64_t start = index * r->width;
+    return r->task(r->arg, start, r->count - start < r->width ? r->count : start + r->width);
+}
+
+rlar_status rlar__parallel_ranges(rlar_ctx *ctx, int64_t count, int64_t width, rlar_range_task task,
+                                  void *arg) {
+    range_job r = {.count = count, .width = width, .task = task, .arg = arg};
+    return rlar__parallel(ctx, count / width + (count % width > 0), run_range, &r);
+}
+
 typedef struct ctx_job {
     rlar_ctx *parent;
     rlar_ctx_task task;

@@ -189,10 +189,8 @@ static void prepare(const search *s, int64_t start, int64_t end, block *b) {
 }
 
 /* Candidates in ascending order, block by block, each offered to all samples of the task. */
-static rlar_status search_task(void *arg, int64_t task) {
+static rlar_status search_task(void *arg, int64_t start, int64_t end) {
     const search *s = arg;
-    const int64_t start = task * SAMPLES_PER_TASK,
-                  end = least(start + SAMPLES_PER_TASK, s->groups->n);
     query queries[SAMPLES_PER_TASK] = {0};
     for (int64_t j = start; j < end; j++)
         queries[j - start] = query_open(s, j);
@@ -211,22 +209,21 @@ static rlar_status search_task(void *arg, int64_t task) {
 
 /* ---- All samples ---- */
 
-static rlar_status norms_task(void *arg, int64_t task) {
+static rlar_status norms_task(void *arg, int64_t start, int64_t end) {
     const search *s = arg;
-    const int64_t start = task * SAMPLES_PER_TASK;
-    for (int64_t j = start; j < start + SAMPLES_PER_TASK && j < s->groups->n; j++)
+    for (int64_t j = start; j < end; j++)
         s->graph->norm2[j] = rlar__dot(s->p, s->z + j * s->p, s->z + j * s->p);
     return RLAR_OK;
 }
 
 static rlar_status run(rlar_ctx *ctx, search *s) {
-    const int64_t tasks = (s->groups->n + SAMPLES_PER_TASK - 1) / SAMPLES_PER_TASK;
+    const int64_t n = s->groups->n;
     if (s->p >= RLAR_PANEL_P) {
-        RLAR_TRY(rlar__parallel(ctx, tasks, norms_task, s));
+        RLAR_TRY(rlar__parallel_ranges(ctx, n, SAMPLES_PER_TASK, norms_task, s));
         if (s->groups->reach == RLAR_REACH_MATES)
             return rlar__tiles_nearest(ctx, s->groups, s->k, s->p, s->z, s->warm, s->graph);
     }
-    return rlar__parallel(ctx, tasks, search_task, s);
+    return rlar__parallel_ranges(ctx, n, SAMPLES_PER_TASK, search_task, s);
 }
 
 rlar_status rlar__graph_nearest(rlar_ctx *ctx, const rlar_groups *groups, int64_t k, int64_t p,

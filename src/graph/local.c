@@ -123,30 +123,28 @@ static void look_around(const job *b, int64_t j) {
         offer_joined(b, j, l->other[e], &s, &list);
 }
 
-static rlar_status round_task(void *arg, int64_t task) {
+static rlar_status round_task(void *arg, int64_t start, int64_t end) {
     const job *b = arg;
-    const int64_t start = task * SAMPLES_PER_TASK;
-    for (int64_t j = start; j < start + SAMPLES_PER_TASK && j < b->groups->n; j++)
+    for (int64_t j = start; j < end; j++)
         look_around(b, j);
     return RLAR_OK;
 }
 
-static int64_t tasks_of(const job *b) {
-    return (b->groups->n + SAMPLES_PER_TASK - 1) / SAMPLES_PER_TASK;
+static rlar_status over_samples(rlar_ctx *ctx, job *b, rlar_range_task task) {
+    return rlar__parallel_ranges(ctx, b->groups->n, SAMPLES_PER_TASK, task, b);
 }
 
 static rlar_status go_round(rlar_ctx *ctx, job *b) {
     RLAR_TRY(rlar__laplacian_build_classes(ctx, b->groups, b->k, b->graph, NULL, b->local->l));
-    return rlar__parallel(ctx, tasks_of(b), round_task, b);
+    return over_samples(ctx, b, round_task);
 }
 
 /* ---- The search ---- */
 
 /* Any lists will do at first: the samples that follow in the class, the first after the last. */
-static rlar_status begin_task(void *arg, int64_t task) {
+static rlar_status begin_task(void *arg, int64_t start, int64_t end) {
     const job *b = arg;
-    const int64_t start = task * SAMPLES_PER_TASK;
-    for (int64_t j = start; j < start + SAMPLES_PER_TASK && j < b->groups->n; j++) {
+    for (int64_t j = start; j < end; j++) {
         const int64_t *first = b->groups->first + b->groups->label[j], size = first[1] - first[0];
         const rlar_list list = list_of(b, j);
         for (int64_t e = 0; e < list.count; e++)
@@ -155,20 +153,18 @@ static rlar_status begin_task(void *arg, int64_t task) {
     return RLAR_OK;
 }
 
-static rlar_status refresh_task(void *arg, int64_t task) {
+static rlar_status refresh_task(void *arg, int64_t start, int64_t end) {
     const job *b = arg;
-    const int64_t start = task * SAMPLES_PER_TASK;
-    for (int64_t j = start; j < start + SAMPLES_PER_TASK && j < b->groups->n; j++) {
+    for (int64_t j = start; j < end; j++) {
         const rlar_list list = list_of(b, j);
         rlar__list_refresh(&list, b->p, b->z, j);
     }
     return RLAR_OK;
 }
 
-static rlar_status close_task(void *arg, int64_t task) {
+static rlar_status close_task(void *arg, int64_t start, int64_t end) {
     const job *b = arg;
-    const int64_t start = task * SAMPLES_PER_TASK;
-    for (int64_t j = start; j < start + SAMPLES_PER_TASK && j < b->groups->n; j++) {
+    for (int64_t j = start; j < end; j++) {
         const rlar_list list = list_of(b, j);
         rlar__list_close(&list);
     }
@@ -176,18 +172,18 @@ static rlar_status close_task(void *arg, int64_t task) {
 }
 
 static rlar_status improve(rlar_ctx *ctx, job *b, int leaves, int rounds) {
-    RLAR_TRY(rlar__parallel(ctx, tasks_of(b), refresh_task, b));
+    RLAR_TRY(over_samples(ctx, b, refresh_task));
     for (int i = 0; i < leaves; i++)
         RLAR_TRY(compare_leaves(ctx, b));
     for (int i = 0; i < rounds; i++)
         RLAR_TRY(go_round(ctx, b));
-    return rlar__parallel(ctx, tasks_of(b), close_task, b);
+    return over_samples(ctx, b, close_task);
 }
 
 rlar_status rlar__local_nearest(rlar_ctx *ctx, const rlar_groups *groups, int64_t k, int64_t p,
                                 const double *z, rlar_local *local, rlar_graph *graph) {
     job b = {.groups = groups, .k = k, .p = p, .z = z, .local = local, .graph = graph};
-    RLAR_TRY(rlar__parallel(ctx, tasks_of(&b), begin_task, &b));
+    RLAR_TRY(over_samples(ctx, &b, begin_task));
     return improve(ctx, &b, FIRST_LEAVES, FIRST_ROUNDS);
 }
 

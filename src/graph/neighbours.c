@@ -70,10 +70,9 @@ typedef struct rows {
     double *lz;
 } rows;
 
-static rlar_status rows_task(void *arg, int64_t task) {
+static rlar_status rows_task(void *arg, int64_t start, int64_t end) {
     const rows *p = arg;
-    const int64_t start = task * SAMPLES_PER_TASK;
-    for (int64_t j = start; j < start + SAMPLES_PER_TASK && j < p->l->n; j++) {
+    for (int64_t j = start; j < end; j++) {
         memset(p->lz + j * p->r, 0, (size_t)p->r * sizeof *p->lz);
         rlar__laplacian_row(p->l, j, 1.0, p->r, p->z, p->lz + j * p->r);
     }
@@ -84,6 +83,6 @@ rlar_status rlar__graph_scatter(rlar_ctx *ctx, const rlar_partials *partials,
                                 const rlar_laplacian *l, int64_t r, const double *z, double *lz,
                                 double *s) {
     rows p = {.l = l, .r = r, .z = z, .lz = lz};
-    RLAR_TRY(rlar__parallel(ctx, (l->n + SAMPLES_PER_TASK - 1) / SAMPLES_PER_TASK, rows_task, &p));
+    RLAR_TRY(rlar__parallel_ranges(ctx, l->n, SAMPLES_PER_TASK, rows_task, &p));
     return rlar__gram_outer(ctx, partials, r, l->n, z, lz, s);
 }

@@ -157,16 +157,15 @@ static void update_row(const state *st, int64_t j) {
     }
 }
 
-static rlar_status row_task(void *arg, int64_t task) {
+static rlar_status row_task(void *arg, int64_t start, int64_t end) {
     const state *st = arg;
-    const int64_t start = task * SAMPLES_PER_TASK;
-    for (int64_t j = start; j < start + SAMPLES_PER_TASK && j < st->n; j++)
+    for (int64_t j = start; j < end; j++)
         update_row(st, j);
     return RLAR_OK;
 }
 
 static rlar_status update_s(rlar_ctx *ctx, state *st) {
-    return rlar__parallel(ctx, (st->n + SAMPLES_PER_TASK - 1) / SAMPLES_PER_TASK, row_task, st);
+    return rlar__parallel_ranges(ctx, st->n, SAMPLES_PER_TASK, row_task, st);
 }
 
 typedef struct locality_job {
@@ -174,11 +173,10 @@ typedef struct locality_job {
     double shift;
 } locality_job;
 
-static rlar_status locality_task(void *arg, int64_t task) {
+static rlar_status locality_task(void *arg, int64_t start, int64_t end) {
     const locality_job *job = arg;
     const state *st = job->st;
-    const int64_t start = task * SAMPLES_PER_TASK;
-    for (int64_t j = start; j < start + SAMPLES_PER_TASK && j < st->n; j++) {
+    for (int64_t j = start; j < end; j++) {
         const int64_t count = others(st, j), row = j * st->graph.stride;
         st->value[j] = 0.0;
         for (int64_t e = row; e < row + count; e++)
@@ -190,8 +188,7 @@ static rlar_status locality_task(void *arg, int64_t task) {
 /* sum n_i S_jk^2 (d_jk + shift) */
 static rlar_status locality(rlar_ctx *ctx, const state *st, double shift, double *out) {
     locality_job job = {.st = st, .shift = shift};
-    RLAR_TRY(rlar__parallel(ctx, (st->n + SAMPLES_PER_TASK - 1) / SAMPLES_PER_TASK, locality_task,
-                            &job));
+    RLAR_TRY(rlar__parallel_ranges(ctx, st->n, SAMPLES_PER_TASK, locality_task, &job));
     *out = rlar__sum(st->n, st->value);
     return RLAR_OK;
 }

@@ -73,17 +73,16 @@ typedef struct sweep {
     rlar_sample_fn for_each;
 } sweep;
 
-static rlar_status sweep_task(void *arg, int64_t task) {
+static rlar_status sweep_task(void *arg, int64_t start, int64_t end) {
     const sweep *s = arg;
-    const int64_t start = task * SAMPLES_PER_TASK;
-    for (int64_t j = start; j < start + SAMPLES_PER_TASK && j < s->st->n; j++)
+    for (int64_t j = start; j < end; j++)
         s->for_each(s->st, j);
     return RLAR_OK;
 }
 
 rlar_status rlar__each_sample(rlar_ctx *ctx, rlar_state *st, rlar_sample_fn for_each) {
     sweep s = {.st = st, .for_each = for_each};
-    return rlar__parallel(ctx, (st->n + SAMPLES_PER_TASK - 1) / SAMPLES_PER_TASK, sweep_task, &s);
+    return rlar__parallel_ranges(ctx, st->n, SAMPLES_PER_TASK, sweep_task, &s);
 }
 
 /* Equal samples: their edge is the cheapest, hence chosen, but adds nothing to X L X^T [N4]. */

@@ -15,6 +15,8 @@
 
 #include "solver/targets.h"
 
+enum { SAMPLES_PER_TASK = 64 };
+
 static int64_t outputs_of(const rlar_coords *q) {
     return q->problem.n * q->problem.c;
 }
@@ -57,15 +59,17 @@ static void begin_sparsity(rlar_coords *q) {
     q->sparsity = 0.5 * p->alpha * (q->w00 + spread);
 }
 
-/* (N Xc^T W0)_i for one sample. */
-static rlar_status weigh_task(void *arg, int64_t i) {
+/* N Xc^T W0 for some samples. */
+static rlar_status weigh_task(void *arg, int64_t start, int64_t end) {
     const rlar_coords *q = arg;
     const rlar_wproblem *p = &q->problem;
-    double *out = q->ny0 + i * p->c;
-    for (int64_t k = 0; k < p->c; k++)
-        out[k] = p->dhat[i] * q->y0[i * p->c + k];
-    if (p->l)
-        rlar__laplacian_row(p->l, i, p->beta, p->c, q->y0, out);
+    for (int64_t i = start; i < end; i++) {
+        double *out = q->ny0 + i * p->c;
+        for (int64_t k = 0; k < p->c; k++)
+            out[k] = p->dhat[i] * q->y0[i * p->c + k];
+        if (p->l)
+            rlar__laplacian_row(p->l, i, p->beta, p->c, q->y0, out);
+    }
     return RLAR_OK;
 }
 
@@ -81,7 +85,7 @@ static rlar_status begin_dual(rlar_ctx *ctx, rlar_coords *q, const double *y) {
         for (int64_t k = 0; k < p->c; k++)
             q->y0[i * p->c + k] = y[i * p->c + k] - b[k];
     begin_sparsity(q);
-    return rlar__parallel(ctx, p->n, weigh_task, q);
+    return rlar__parallel_ranges(ctx, p->n, SAMPLES_PER_TASK, weigh_task, q);
 }
 
 rlar_status rlar__coords_begin(rlar_ctx *ctx, rlar_coords *coords, const double *y, int *ridged) {

@@ -17,7 +17,6 @@ enum { STRETCH = 16384 }; /* numbers per task */
 static const double LEAST_CURVATURE = 1e-8;
 
 typedef struct sweep {
-    int64_t length;
     const double *x, *y;
     double *out;
     double factor;
@@ -25,11 +24,6 @@ typedef struct sweep {
 
 static int64_t stretches(int64_t length) {
     return (length + STRETCH - 1) / STRETCH;
-}
-
-static int64_t stretch_end(const sweep *s, int64_t task) {
-    const int64_t end = (task + 1) * STRETCH;
-    return end < s->length ? end : s->length;
 }
 
 void rlar__lbfgs_carve(rlar_workspace *ws, int64_t length, int64_t image_length, bool by_image,
@@ -47,36 +41,31 @@ void rlar__lbfgs_forget(rlar_lbfgs *memory) {
     memory->kept = memory->newest = 0;
 }
 
-static rlar_status dot_task(void *arg, int64_t task) {
+static rlar_status dot_task(void *arg, int64_t start, int64_t end) {
     const sweep *s = arg;
-    const int64_t start = task * STRETCH;
-    s->out[task] = rlar__dot(stretch_end(s, task) - start, s->x + start, s->y + start);
+    s->out[start / STRETCH] = rlar__dot(end - start, s->x + start, s->y + start);
     return RLAR_OK;
 }
 
 rlar_status rlar__lbfgs_product(rlar_ctx *ctx, const rlar_lbfgs *memory, const double *gradient,
                                 const double *step, const double *image, double *out) {
-    sweep s = {.length = memory->length,
-               .x = gradient,
-               .y = memory->by_image ? image : step,
-               .out = memory->sums};
-    RLAR_TRY(rlar__parallel(ctx, stretches(memory->length), dot_task, &s));
+    sweep s = {.x = gradient, .y = memory->by_image ? image : step, .out = memory->sums};
+    RLAR_TRY(rlar__parallel_ranges(ctx, memory->length, STRETCH, dot_task, &s));
     *out = rlar__sum(stretches(memory->length), memory->sums);
     return RLAR_OK;
 }
 
-static rlar_status add_task(void *arg, int64_t task) {
+static rlar_status add_task(void *arg, int64_t start, int64_t end) {
     const sweep *s = arg;
-    const int64_t end = stretch_end(s, task);
-    for (int64_t i = task * STRETCH; i < end; i++)
+    for (int64_t i = start; i < end; i++)
         s->out[i] += s->factor * s->x[i];
     return RLAR_OK;
 }
 
 /* out += factor x */
 static rlar_status add(rlar_ctx *ctx, int64_t length, double factor, const double *x, double *out) {
-    sweep s = {.length = length, .x = x, .out = out, .factor = factor};
-    return rlar__parallel(ctx, stretches(length), add_task, &s);
+    sweep s = {.x = x, .out = out, .factor = factor};
+    return rlar__parallel_ranges(ctx, length, STRETCH, add_task, &s);
 }
 
 /* The pair that is `age` pairs older than the newest. */
@@ -108,16 +97,15 @@ rlar_status rlar__lbfgs_from_metric(rlar_ctx *ctx, rlar_lbfgs *memory, double *q
 }
 
 /* out = y - x, or (x NULL) factor y. */
-static rlar_status combine_task(void *arg, int64_t task) {
+static rlar_status combine_task(void *arg, int64_t start, int64_t end) {
     const sweep *s = arg;
-    const int64_t end = stretch_end(s, task);
-    for (int64_t i = task * STRETCH; i < end; i++)
+    for (int64_t i = start; i < end; i++)
         s->out[i] = s->x ? s->y[i] - s->x[i] : s->factor * s->y[i];
     return RLAR_OK;
 }
 
-static rlar_status combine(rlar_ctx *ctx, sweep s) {
-    return rlar__parallel(ctx, stretches(s.length), combine_task, &s);
+static rlar_status combine(rlar_ctx *ctx, int64_t length, sweep s) {
+    return rlar__parallel_ranges(ctx, length, STRETCH, combine_task, &s);
 }
 
 rlar_status rlar__lbfgs_learn(rlar_ctx *ctx, rlar_lbfgs *memory, double t, const double *v,
@@ -126,11 +114,10 @@ rlar_status rlar__lbfgs_learn(rlar_ctx *ctx, rlar_lbfgs *memory, double t, const
     const int64_t length = memory->length;
     double *s = memory->s[k], *y = memory->y[k];
     double sy, slope;
-    RLAR_TRY(combine(ctx, (sweep){.length = length, .y = v, .out = s, .factor = t}));
-    RLAR_TRY(combine(ctx, (sweep){.length = length, .x = before, .y = after, .out = y}));
-    RLAR_TRY(combine(
-        ctx,
-        (sweep){.length = memory->image_length, .y = image, .out = memory->image[k], .factor = t}));
+    RLAR_TRY(combine(ctx, length, (sweep){.y = v, .out = s, .factor = t}));
+    RLAR_TRY(combine(ctx, length, (sweep){.x = before, .y = after, .out = y}));
+    RLAR_TRY(combine(ctx, memory->image_length,
+                     (sweep){.y = image, .out = memory->image[k], .factor = t}));
     RLAR_TRY(rlar__lbfgs_product(ctx, memory, y, s, memory->image[k], &sy));
     RLAR_TRY(rlar__lbfgs_product(ctx, memory, before, s, memory->image[k], &slope));
     if (!(sy > LEAST_CURVATURE * fabs(slope)))

@@ -113,18 +113,16 @@ typedef struct job {
     per_sample step;
 } job;
 
-static rlar_status samples_task(void *arg, int64_t task) {
+static rlar_status samples_task(void *arg, int64_t start, int64_t end) {
     const job *b = arg;
-    const int64_t start = task * SAMPLES_PER_TASK;
-    for (int64_t i = start; i < start + SAMPLES_PER_TASK && i < b->s->groups->n; i++)
+    for (int64_t i = start; i < end; i++)
         b->step(b->s, i);
     return RLAR_OK;
 }
 
 static rlar_status for_samples(rlar_ctx *ctx, const scatter *s, per_sample step) {
     job b = {.s = s, .step = step};
-    const int64_t tasks = (s->groups->n + SAMPLES_PER_TASK - 1) / SAMPLES_PER_TASK;
-    return rlar__parallel(ctx, tasks, samples_task, &b);
+    return rlar__parallel_ranges(ctx, s->groups->n, SAMPLES_PER_TASK, samples_task, &b);
 }
 
 static void class_sums(const scatter *s) {

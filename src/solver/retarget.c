@@ -51,22 +51,21 @@ void rlar__margin_along(int64_t c, const double *y, const double *v, double t, i
 }
 
 typedef struct retarget {
-    int64_t c, n;
+    int64_t c;
     const double *y;
     const int32_t *label;
     double *t;
 } retarget;
 
-static rlar_status retarget_task(void *arg, int64_t task) {
+static rlar_status retarget_task(void *arg, int64_t start, int64_t end) {
     const retarget *r = arg;
-    const int64_t start = task * SAMPLES_PER_TASK;
-    for (int64_t i = start; i < start + SAMPLES_PER_TASK && i < r->n; i++)
+    for (int64_t i = start; i < end; i++)
         rlar__retarget_row(r->c, r->y + i * r->c, r->label[i], r->t + i * r->c);
     return RLAR_OK;
 }
 
 rlar_status rlar__retarget(rlar_ctx *ctx, int64_t c, int64_t n, const double *y,
                            const int32_t *label, double *t) {
-    retarget r = {.c = c, .n = n, .y = y, .label = label, .t = t};
-    return rlar__parallel(ctx, (n + SAMPLES_PER_TASK - 1) / SAMPLES_PER_TASK, retarget_task, &r);
+    retarget r = {.c = c, .y = y, .label = label, .t = t};
+    return rlar__parallel_ranges(ctx, n, SAMPLES_PER_TASK, retarget_task, &r);
 }

@@ -57,13 +57,8 @@ double rlar__rslda_flops(int64_t n, int64_t d, int64_t r, bool dual) {
     return solve + 12.0 * m * f * p + 14.0 * f * p * p;
 }
 
-static rlar_status over_samples(rlar_ctx *ctx, rlar_rslda *s, rlar_task task) {
-    return rlar__parallel(ctx, (s->n + SAMPLES_PER_TASK - 1) / SAMPLES_PER_TASK, task, s);
-}
-
-static int64_t end_of(const rlar_rslda *s, int64_t task) {
-    const int64_t end = (task + 1) * SAMPLES_PER_TASK;
-    return end < s->n ? end : s->n;
+static rlar_status over_samples(rlar_ctx *ctx, rlar_rslda *s, rlar_range_task task) {
+    return rlar__parallel_ranges(ctx, s->n, SAMPLES_PER_TASK, task, s);
 }
 
 /* ---- Class means ---- */
@@ -111,10 +106,10 @@ static void complete_p(rlar_rslda *s, int64_t have) {
 
 /* Column i of xw: K' x_i with K' as in the head for beta = 0, so that xw X^T = 2 (Sw - kappa Sb).
  */
-static rlar_status scatter_task(void *arg, int64_t task) {
+static rlar_status scatter_task(void *arg, int64_t start, int64_t end) {
     rlar_rslda *s = arg;
     const double *all = s->centres + s->groups.c * s->d;
-    for (int64_t i = task * SAMPLES_PER_TASK; i < end_of(s, task); i++) {
+    for (int64_t i = start; i < end; i++) {
         const double *mean = s->centres + s->groups.label[i] * s->d, *x = s->x + i * s->d;
         const double within = 2.0 / class_size(s, s->groups.label[i]);
         for (int64_t j = 0; j < s->d; j++)
@@ -149,12 +144,11 @@ rlar_status rlar__rslda_start(rlar_ctx *ctx, rlar_rslda *s) {
 
 /* ---- M and the P step ---- */
 
-static rlar_status form_m_task(void *arg, int64_t task) {
+static rlar_status form_m_task(void *arg, int64_t start, int64_t end) {
     rlar_rslda *s = arg;
-    const int64_t start = task * SAMPLES_PER_TASK * s->d, end = end_of(s, task) * s->d;
     const double *restrict x = s->x, *restrict y = s->y, beta = s->beta;
     double *restrict e = s->e;
-    for (int64_t at = start; at < end; at++)
+    for (int64_t at = start * s->d; at < end * s->d; at++)
         e[at] = x[at] - e[at] + y[at] / beta;
     return RLAR_OK;
 }
@@ -211,17 +205,17 @@ static void apply_inverse_k(rlar_rslda *s) {
 }
 
 /* Lower triangle of lambda1 K^-1 for some samples, and their columns of diag(weight) X. */
-static rlar_status dual_task(void *arg, int64_t task) {
+static rlar_status dual_task(void *arg, int64_t start, int64_t end) {
     rlar_rslda *s = arg;
     const int64_t n = s->n, d = s->d;
     const double between = s->beta - 2.0 * s->kappa;
     const double apart = s->lambda1 * (1.0 / s->beta - 1.0 / between) / (double)n;
-    for (int64_t i = task * SAMPLES_PER_TASK; i < end_of(s, task); i++) {
-        const int64_t k = s->groups.label[i], end = s->groups.first[k + 1];
+    for (int64_t i = start; i < end; i++) {
+        const int64_t k = s->groups.label[i], last = s->groups.first[k + 1];
         const double size = class_size(s, k), within = s->beta + 2.0 / size;
         const double together = apart + s->lambda1 * (1.0 / between - 1.0 / within) / size;
         for (int64_t j = i; j < n; j++)
-            s->system[i * n + j] = j < end ? together : apart;
+            s->system[i * n + j] = j < last ? together : apart;
         s->system[i * n + i] += s->lambda1 / within;
         for (int64_t j = 0; j < d; j++)
             s->xw[i * d + j] = s->weight[j] * s->x[i * d + j];
@@ -269,10 +263,8 @@ static void update_errors(int64_t count, double beta, double lambda2, const doub
 }
 
 /* Some features of all samples, so that a row sum has one order. */
-static rlar_status error_task(void *arg, int64_t task) {
+static rlar_status error_task(void *arg, int64_t start, int64_t end) {
     rlar_rslda *s = arg;
-    const int64_t start = task * FEATURES_PER_TASK;
-    const int64_t end = start + FEATURES_PER_TASK < s->d ? start + FEATURES_PER_TASK : s->d;
     for (int64_t i = 0; i < s->n; i++) {
         const int64_t at = i * s->d + start;
         update_errors(end - start, s->beta, s->lambda2, s->x + at, s->e + at, s->y + at,
@@ -285,8 +277,7 @@ rlar_status rlar__rslda_update_e_y(rlar_ctx *ctx, rlar_rslda *s) {
     RLAR_TRY(rlar__multiply(ctx, s->d, s->n, s->r, s->p, s->z, s->e));
     memset(s->row, 0, (size_t)s->d * sizeof *s->row);
     memset(s->size, 0, (size_t)s->d * sizeof *s->size);
-    RLAR_TRY(
-        rlar__parallel(ctx, (s->d + FEATURES_PER_TASK - 1) / FEATURES_PER_TASK, error_task, s));
+    RLAR_TRY(rlar__parallel_ranges(ctx, s->d, FEATURES_PER_TASK, error_task, s));
     s->residual = 0.0;
     for (int64_t j = 0; j < s->d; j++)
         s->residual = fmax(s->residual, s->row[j]);

@@ -14,15 +14,14 @@ void rlar__targets_one_hot(int64_t c, int64_t n, const int32_t *label, double *t
 }
 
 typedef struct outputs {
-    int64_t p, n, d;
+    int64_t p, d;
     const double *w, *b, *x;
     double *y;
 } outputs;
 
-static rlar_status outputs_task(void *arg, int64_t task) {
+static rlar_status outputs_task(void *arg, int64_t start, int64_t end) {
     const outputs *o = arg;
-    const int64_t start = task * SAMPLES_PER_TASK, left = o->n - start;
-    const int64_t count = left < SAMPLES_PER_TASK ? left : SAMPLES_PER_TASK;
+    const int64_t count = end - start;
     double *y = o->y + start * o->p;
     rlar__tile_inner(o->p, count, o->d, o->w, o->d, o->x + start * o->d, o->d, y, o->p);
     for (int64_t i = 0; o->b && i < count; i++)
@@ -33,8 +32,8 @@ static rlar_status outputs_task(void *arg, int64_t task) {
 
 rlar_status rlar__targets_outputs(rlar_ctx *ctx, int64_t p, int64_t n, int64_t d, const double *w,
                                   const double *b, const double *x, double *y) {
-    outputs o = {.p = p, .n = n, .d = d, .w = w, .b = b, .x = x, .y = y};
-    return rlar__parallel(ctx, (n + SAMPLES_PER_TASK - 1) / SAMPLES_PER_TASK, outputs_task, &o);
+    outputs o = {.p = p, .d = d, .w = w, .b = b, .x = x, .y = y};
+    return rlar__parallel_ranges(ctx, n, SAMPLES_PER_TASK, outputs_task, &o);
 }
 
 double rlar__targets_loss(int64_t p, int64_t n, const double *y, const double *t, double *value) {

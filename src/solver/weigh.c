@@ -26,7 +26,7 @@ enum {
 typedef struct weigh {
     const rlar_wproblem *p;
     const double *mu;
-    int64_t first, last;
+    int64_t first;
     double *xc, *bx;
     double *blocks, *tw; /* roots: the factors of the classes at hand, D Tc */
 } weigh;
@@ -79,12 +79,12 @@ static void plain(const weigh *j, int64_t start, int64_t end, int64_t from) {
     }
 }
 
-static rlar_status weigh_task(void *arg, int64_t task) {
+/* Samples from .. to-1 of the portion. */
+static rlar_status weigh_task(void *arg, int64_t from_sample, int64_t to_sample) {
     const weigh *j = arg;
     const rlar_groups *groups = j->p->groups;
-    int64_t start = j->first + task * SAMPLES_PER_TASK, end;
-    const int64_t last = j->last - start < SAMPLES_PER_TASK ? j->last : start + SAMPLES_PER_TASK;
-    for (; start < last; start = end) {
+    const int64_t last = j->first + to_sample;
+    for (int64_t start = j->first + from_sample, end; start < last; start = end) {
         const int64_t k = groups->label[start];
         const int64_t begin = groups->first[k], stop = groups->first[k + 1];
         int64_t from = 0;
@@ -99,9 +99,8 @@ static rlar_status weigh_task(void *arg, int64_t task) {
 
 rlar_status rlar__weigh(rlar_ctx *ctx, const rlar_wproblem *problem, const double *mu,
                         int64_t first, int64_t last, double *xc, double *bx) {
-    weigh j = {.p = problem, .mu = mu, .first = first, .last = last, .xc = xc, .bx = bx};
-    return rlar__parallel(ctx, (last - first + SAMPLES_PER_TASK - 1) / SAMPLES_PER_TASK, weigh_task,
-                          &j);
+    weigh j = {.p = problem, .mu = mu, .first = first, .xc = xc, .bx = bx};
+    return rlar__parallel_ranges(ctx, last - first, SAMPLES_PER_TASK, weigh_task, &j);
 }
 
 /* ---- By roots ---- */
@@ -166,10 +165,10 @@ static rlar_status class_root_task(void *arg, int64_t task) {
     return root_of_class(j, j->p->groups->first[k]);
 }
 
-static rlar_status sample_root_task(void *arg, int64_t task) {
+static rlar_status sample_root_task(void *arg, int64_t from, int64_t to) {
     const weigh *j = arg;
-    const int64_t d = j->p->d, c = j->p->c, start = j->first + task * SAMPLES_PER_TASK;
-    for (int64_t i = start; i < start + SAMPLES_PER_TASK && i < j->last; i++) {
+    const int64_t d = j->p->d, c = j->p->c;
+    for (int64_t i = j->first + from; i < j->first + to; i++) {
         const double root = sqrt(j->p->dhat[i]), *x = j->p->x + i * d;
         double *y = j->xc + (i - j->first) * d;
         for (int64_t r = 0; r < d; r++)
@@ -182,13 +181,12 @@ static rlar_status sample_root_task(void *arg, int64_t task) {
 
 rlar_status rlar__weigh_root(rlar_ctx *ctx, const rlar_wproblem *problem, const double *mu,
                              int64_t first, int64_t last, double *y, double *blocks, double *tw) {
-    weigh j = {.p = problem, .mu = mu, .first = first, .last = last, .xc = y};
+    weigh j = {.p = problem, .mu = mu, .first = first, .xc = y};
     const int32_t *label = problem->groups->label;
     j.blocks = blocks;
     j.tw = tw;
     if (!problem->l)
-        return rlar__parallel(ctx, (last - first + SAMPLES_PER_TASK - 1) / SAMPLES_PER_TASK,
-                              sample_root_task, &j);
+        return rlar__parallel_ranges(ctx, last - first, SAMPLES_PER_TASK, sample_root_task, &j);
     const rlar_status status =
         rlar__parallel(ctx, label[last - 1] - label[first] + 1, class_root_task, &j);
     return status == RLAR_E_NUMERIC ? rlar__weights_fail(ctx) : status;

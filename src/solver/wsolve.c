@@ -93,17 +93,17 @@ static rlar_status weighted_mean(rlar_ctx *ctx, const rlar_wproblem *p, const rl
 }
 
 /* D Tc for some samples. */
-static rlar_status targets_task(void *arg, int64_t task) {
+static rlar_status targets_task(void *arg, int64_t start, int64_t end) {
     const wjob *j = arg;
-    const int64_t c = j->p->c, start = task * SAMPLES_PER_TASK;
-    for (int64_t i = start; i < start + SAMPLES_PER_TASK && i < j->p->n; i++)
+    const int64_t c = j->p->c;
+    for (int64_t i = start; i < end; i++)
         for (int64_t r = 0; r < c; r++)
             j->s->tw[i * c + r] = j->p->dhat[i] * (j->p->t[i * c + r] - j->s->tau[r]);
     return RLAR_OK;
 }
 
-static int64_t tasks_of(int64_t samples) {
-    return (samples + SAMPLES_PER_TASK - 1) / SAMPLES_PER_TASK;
+static rlar_status over_samples(rlar_ctx *ctx, wjob *j, rlar_range_task task) {
+    return rlar__parallel_ranges(ctx, j->p->n, SAMPLES_PER_TASK, task, j);
 }
 
 /* ---- Primal ---- */
@@ -142,7 +142,7 @@ static rlar_status build_primal(rlar_ctx *ctx, void *arg) {
     const rlar_wproblem *p = j->p;
     rlar_wsolver *s = j->s;
     if (j->w)
-        RLAR_TRY(rlar__parallel(ctx, tasks_of(p->n), targets_task, j));
+        RLAR_TRY(over_samples(ctx, j, targets_task));
     rlar_tree system = rlar__tree_begin(&s->partials, p->d, p->d, p->d, s->m);
     rlar_tree right = rlar__tree_begin(&s->moments, p->d, p->c, 0, j->w);
     j->roots = rlar__weigh_roots(p);
@@ -177,10 +177,10 @@ static rlar_status solve_primal(rlar_ctx *ctx, wjob *j, int *ridged) {
 /* ---- Dual ---- */
 
 /* P^1/2 Xc for some samples. */
-static rlar_status scale_task(void *arg, int64_t task) {
+static rlar_status scale_task(void *arg, int64_t start, int64_t end) {
     const wjob *j = arg;
-    const int64_t d = j->p->d, start = task * SAMPLES_PER_TASK;
-    for (int64_t i = start; i < start + SAMPLES_PER_TASK && i < j->p->n; i++)
+    const int64_t d = j->p->d;
+    for (int64_t i = start; i < end; i++)
         for (int64_t r = 0; r < d; r++)
             j->s->xc[i * d + r] = (j->p->x[i * d + r] - j->s->mu[r]) * j->s->root[r];
     return RLAR_OK;
@@ -243,8 +243,8 @@ static rlar_status factor_dual(rlar_ctx *ctx, wjob *j, int *ridged) {
     for (int64_t r = 0; r < p->d; r++)
         s->root[r] = 1.0 / sqrt(p->dtil[r]);
     if (j->w)
-        RLAR_TRY(rlar__parallel(ctx, tasks_of(p->n), targets_task, j));
-    RLAR_TRY(rlar__parallel(ctx, tasks_of(p->n), scale_task, j));
+        RLAR_TRY(over_samples(ctx, j, targets_task));
+    RLAR_TRY(over_samples(ctx, j, scale_task));
     RLAR_TRY(build_dual(ctx, j));
     return rlar__chol_factor_by(ctx, p->n, s->m, build_dual, j, ridged);
 }

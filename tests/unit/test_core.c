@@ -156,6 +156,33 @@ static void test_every_task_runs_once(void **state) {
     }
 }
 
+/* Every number once, by ranges of the width that was asked for. */
+static rlar_status mark_range(void *arg, int64_t start, int64_t end) {
+    int64_t *out = arg;
+    for (int64_t i = start; i < end; i++)
+        out[i] += 1000 * start + (end - start);
+    return RLAR_OK;
+}
+
+static void test_ranges_cover_everything_once(void **state) {
+    (void)state;
+    rlar_ctx *ctx = NULL;
+    rlar_ctx_options options = RLAR_INIT(rlar_ctx_options);
+    options.threads = 3;
+    assert_int_equal(rlar_ctx_new(&options, &ctx), RLAR_OK);
+    const int64_t counts[] = {0, 1, 63, 64, 65, 200};
+    for (int k = 0; k < 6; k++) {
+        int64_t out[200] = {0};
+        assert_int_equal(rlar__parallel_ranges(ctx, counts[k], 64, mark_range, out), RLAR_OK);
+        for (int64_t i = 0; i < 200; i++) {
+            const int64_t start = i / 64 * 64;
+            const int64_t width = counts[k] - start < 64 ? counts[k] - start : 64;
+            assert_int_equal(out[i], i < counts[k] ? 1000 * start + width : 0);
+        }
+    }
+    rlar_ctx_free(ctx);
+}
+
 static rlar_status fail_on_some(rlar_ctx *child, void *arg, int64_t i) {
     (void)arg;
     if (i == 7 || i == 900)
@@ -365,6 +392,7 @@ int main(void) {
         cmocka_unit_test(test_every_task_runs_once),
         cmocka_unit_test(test_errors_come_back),
         cmocka_unit_test(test_a_callback_cancels),
+        cmocka_unit_test(test_ranges_cover_everything_once),
         cmocka_unit_test(test_a_fork_makes_its_own_threads),
         cmocka_unit_test(test_rng_known_values),
         cmocka_unit_test(test_rng_below_is_uniform),
