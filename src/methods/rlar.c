@@ -158,9 +158,14 @@ static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_p
         st.graph.local_first ? rlar__local_flops(&st.groups, st.k, st.d, false) : 3.0 * d * pairs;
     const double next =
         st.graph.local ? rlar__local_flops(&st.groups, st.k, st.c, true) : 3.0 * c * pairs;
-    out->dual = st.wsolver.dual;
-    out->flops = first + (double)st.iters * (rlar__wsolve_flops(st.n, st.d, st.c, out->dual) +
-                                             2.0 * n * d * c + next + 6.0 * d * edges);
+    out->dual = rlar__wsolve_prefers_dual(st.n, st.d);
+    double rounds = (double)st.iters, steps = 0.0;
+    if (st.solver == RLAR_SOLVER_MINIMISE)
+        rlar__minimise_typical(out->dual, &rounds, &steps);
+    const double step = out->dual ? 2.0 * n * n * c : (4.0 * n + 2.0 * d) * d * c;
+    out->flops = first + steps * (step + next) +
+                 rounds * (rlar__wsolve_flops(st.n, st.d, st.c, out->dual) + 2.0 * n * d * c +
+                           next + 6.0 * d * edges);
     return RLAR_OK;
 }
 

@@ -73,5 +73,8 @@ rlar_wproblem rlar__weighted_problem(const rlar_state *st);
  * what it worked with. */
 rlar_status rlar__minimise(rlar_ctx *ctx, rlar_state *st, rlar_info *info);
 rlar_status rlar__minimise_forecast(rlar_ctx *ctx, rlar_state *st, rlar_forecast *out);
+/* How many rounds and steps it takes: they depend on the samples, so these are what the paper's
+ * data needed (docs/results), for an estimate of the work. */
+void rlar__minimise_typical(bool dual, double *rounds, double *steps);
 
 #endif

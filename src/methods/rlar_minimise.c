@@ -477,3 +477,8 @@ rlar_status rlar__minimise_forecast(rlar_ctx *ctx, rlar_state *st, rlar_forecast
     descent m = {.st = *st};
     return rlar__forecast_workspace(ctx, carve, &m, out);
 }
+
+void rlar__minimise_typical(bool dual, double *rounds, double *steps) {
+    *rounds = dual ? 14.0 : 5.0;
+    *steps = dual ? 110.0 : 40.0;
+}
