@@ -51,6 +51,22 @@ int64_t rlar__graph_rule(const rlar_groups *groups) {
     return rlar__graph_clamped(groups, 10) > 0 ? 3 : 7;
 }
 
+int64_t rlar__graph_changes(const rlar_groups *groups, int64_t k, const int32_t *before,
+                            const rlar_graph *now) {
+    int64_t changes = 0;
+    for (int64_t j = 0; j < now->n; j++) {
+        const int64_t count = rlar__graph_count(groups, k, j);
+        const int32_t *old = before + j * now->stride, *chosen = now->neighbour + j * now->stride;
+        for (int64_t e = 0; e < count; e++) {
+            int64_t at = 0;
+            while (at < count && old[at] != chosen[e])
+                at++;
+            changes += at == count;
+        }
+    }
+    return changes;
+}
+
 int64_t rlar__graph_clamped(const rlar_groups *groups, int64_t k) {
     int64_t count = 0;
     for (int64_t i = 0; i < groups->c; i++)

@@ -50,5 +50,8 @@ rlar_status rlar__graph_nearest(rlar_ctx *ctx, const rlar_groups *groups, int64_
 /* The same lists, sooner: the graph holds those of an earlier z, same groups and k. */
 rlar_status rlar__graph_renew(rlar_ctx *ctx, const rlar_groups *groups, int64_t k, int64_t p,
                               const double *z, rlar_graph *graph);
+/* How many of the neighbours were not in `before`, lists of the same groups and k. */
+int64_t rlar__graph_changes(const rlar_groups *groups, int64_t k, const int32_t *before,
+                            const rlar_graph *now);
 
 #endif

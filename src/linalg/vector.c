@@ -4,8 +4,13 @@
 #include "linalg/linalg.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { LANES = 8, STRETCH = 4 * LANES };
+
+/* The running sums where compilers do not see by themselves that they are a vector. */
+typedef double lanes __attribute__((vector_size(LANES * sizeof(double))));
+typedef int64_t masks __attribute__((vector_size(LANES * sizeof(int64_t))));
 
 static double add_lanes(const double *s) {
     return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
@@ -54,15 +59,23 @@ double rlar__distance2(int64_t n, const double *x, const double *y) {
 RLAR_SIMD
 void rlar__difference_terms(int64_t n, const double *x, const double *y, const double *u,
                             const double *v, double out[3]) {
-    double a[LANES] = {0}, b[LANES] = {0}, c[LANES] = {0};
+    lanes xx = {0}, xu = {0}, uu = {0};
     int64_t i = 0;
-    for (; i + LANES <= n; i += LANES)
-        for (int k = 0; k < LANES; k++) {
-            const double p = x[i + k] - y[i + k], q = u[i + k] - v[i + k];
-            a[k] += p * p;
-            b[k] += p * q;
-            c[k] += q * q;
-        }
+    for (; i + LANES <= n; i += LANES) {
+        lanes x8, y8, u8, v8;
+        memcpy(&x8, x + i, sizeof x8);
+        memcpy(&y8, y + i, sizeof y8);
+        memcpy(&u8, u + i, sizeof u8);
+        memcpy(&v8, v + i, sizeof v8);
+        const lanes p = x8 - y8, q = u8 - v8;
+        xx += p * p;
+        xu += p * q;
+        uu += q * q;
+    }
+    double a[LANES], b[LANES], c[LANES];
+    memcpy(a, &xx, sizeof a);
+    memcpy(b, &xu, sizeof b);
+    memcpy(c, &uu, sizeof c);
     for (int k = 0; i < n; i++, k++) {
         const double p = x[i] - y[i], q = u[i] - v[i];
         a[k] += p * p;
@@ -154,22 +167,28 @@ static double block_sum(int64_t n, const double *x) {
     return add_lanes(s);
 }
 
-static void add_above(double x, double limit, double *sum, double *count) {
-    *sum += x > limit ? x : 0.0;
-    *count += x > limit ? 1.0 : 0.0;
-}
-
 /* Without branches: which numbers are above is as good as random. */
 RLAR_SIMD
 double rlar__sum_above(int64_t n, const double *x, double limit, int64_t *count) {
-    double s[LANES] = {0}, above[LANES] = {0};
+    lanes sums = {0};
+    masks counts = {0};
     int64_t i = 0;
-    for (; i + LANES <= n; i += LANES)
-        for (int k = 0; k < LANES; k++)
-            add_above(x[i + k], limit, s + k, above + k);
-    for (int k = 0; i < n; i++, k++)
-        add_above(x[i], limit, s + k, above + k);
-    *count = (int64_t)add_lanes(above);
+    for (; i + LANES <= n; i += LANES) {
+        lanes some;
+        memcpy(&some, x + i, sizeof some);
+        const masks above = some > limit; /* -1 where it is */
+        sums += (lanes)((masks)some & above);
+        counts -= above;
+    }
+    double s[LANES];
+    memcpy(s, &sums, sizeof s);
+    *count = 0;
+    for (int k = 0; k < LANES; k++)
+        *count += counts[k];
+    for (int k = 0; i < n; i++, k++) {
+        s[k] += x[i] > limit ? x[i] : 0.0;
+        *count += x[i] > limit;
+    }
     return add_lanes(s);
 }
 

@@ -63,6 +63,28 @@ class Oracle(unittest.TestCase):
                 peer = objective.minimum(*start, objective.neighbours(fit.W, fit.b))
                 self.assertLessEqual(fit.json["objective"], 1.005 * peer)
 
+    def test_few_features_of_many(self):
+        """A large alpha with n < d: the rounds start on few features, and all of them count at the end."""
+        rng = np.random.default_rng(21)
+        sizes = (65, 62, 63)
+        labels = np.repeat(np.arange(3), sizes)
+        X = 0.02 * rng.normal(size=(len(labels), 400))
+        X += 0.01 * rng.normal(size=(3, 400))[labels]
+        start = np.zeros((400, 3)), np.full(3, 1.0 / 3)
+        pull, _ = literal.Objective(X, labels, 0.0, 0.0, 0).gradient(*start, 1e-12, 1e-12)
+        alpha, beta = 0.35 * np.linalg.norm(pull, axis=1).max(), 0.02
+        fit = minimise(X, labels, alpha, beta, scale="none")
+        used = (np.linalg.norm(fit.W, axis=1) > 0).sum()
+        self.assertTrue(34 < used < 114, used)  # more than it starts with, no more than few
+        paper = program.fit(X, labels, alpha=alpha, beta=beta, scale="none").json["objective"]
+        self.assertLessEqual(fit.json["objective"], paper * (1 + 1e-9))
+        objective = literal.Objective(X, labels, alpha, beta, 0)
+        peer = objective.minimum(*start, objective.neighbours(fit.W, fit.b))
+        self.assertLessEqual(fit.json["objective"], 1.005 * peer)
+        smoothed = fit.trace["smoothed"]
+        self.assertLessEqual(max(np.diff(smoothed) / smoothed[:-1]), 1e-9)
+
+
 class Promises(unittest.TestCase):
     def test_no_higher_than_algorithm_1_or_zero(self):
         for name, X, labels, alpha, beta in small_problems():

@@ -121,14 +121,19 @@ static void test_margin_along_is_the_distance(void **unused) {
         const int64_t c = 2 + (int64_t)rlar__rng_below(&rng, MOST - 1);
         const int64_t l = (int64_t)rlar__rng_below(&rng, (uint64_t)c);
         double *y = random_numbers(&rng, c), *v = random_numbers(&rng, c), z[MOST], t[MOST];
-        double square, slope, ahead, behind, unread, moved[MOST];
-        rlar__margin_along(c, y, v, 0.7, l, z, &square, &slope);
+        double square, slope, ahead, behind, unread, moved[MOST], delta = 0.0;
+        rlar__margin_along(c, y, v, 0.7, l, z, &delta, &square, &slope);
+        for (double near = -3.0; near < 4.0; near += 0.5) { /* any start, the same bits */
+            double other = near, same, there;
+            rlar__margin_along(c, y, v, 0.7, l, z, &other, &same, &there);
+            assert_true(other == delta && same == square && there == slope);
+        }
         for (int64_t k = 0; k < c; k++)
             moved[k] = y[k] + 0.7 * v[k];
         rlar__retarget_row(c, moved, l, t);
         assert_true(fabs(square - rlar__distance2(c, moved, t)) <= 1e-13 * (1.0 + square));
-        rlar__margin_along(c, y, v, 0.7 + 1e-6, l, z, &ahead, &unread);
-        rlar__margin_along(c, y, v, 0.7 - 1e-6, l, z, &behind, &unread);
+        rlar__margin_along(c, y, v, 0.7 + 1e-6, l, z, &delta, &ahead, &unread);
+        rlar__margin_along(c, y, v, 0.7 - 1e-6, l, z, &delta, &behind, &unread);
         assert_true(fabs((ahead - behind) / 4e-6 - slope) <= 1e-5 * (1.0 + fabs(slope)));
         free(y);
         free(v);

@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <string.h>
+
 #include "samples.h"
 
 /* Singletons, a pair, classes of at most k samples, larger ones; more than one task of samples. */
@@ -111,6 +113,37 @@ static void test_nearest_random(void **unused) {
                 run_nearest(ks[k], threads, ps[i], z, true);
         free(z);
     }
+}
+
+/* Two graphs of the same groups: as many changes as a literal comparison of sets finds. */
+static void test_changes_are_counted(void **unused) {
+    (void)unused;
+    enum { P = 3 };
+    rlar_rng rng = seeded(31);
+    fixture f;
+    fixture_open(&f, 1, CLASSES, sizes, 7);
+    const int64_t stride = f.graph.stride, all = f.groups.n * stride;
+    double *z = random_numbers(&rng, P * f.groups.n);
+    int32_t *before = calloc((size_t)all, sizeof *before);
+    assert_int_equal(rlar__graph_nearest(f.ctx, &f.groups, f.k, P, z, &f.graph), RLAR_OK);
+    memcpy(before, f.graph.neighbour, (size_t)all * sizeof *before);
+    assert_int_equal(rlar__graph_changes(&f.groups, f.k, before, &f.graph), 0);
+    for (int64_t i = 0; i < P * f.groups.n; i += 5)
+        z[i] += 0.5;
+    assert_int_equal(rlar__graph_nearest(f.ctx, &f.groups, f.k, P, z, &f.graph), RLAR_OK);
+    int64_t changes = 0;
+    for (int64_t j = 0; j < f.groups.n; j++)
+        for (int64_t e = 0; e < rlar__graph_count(&f.groups, f.k, j); e++) {
+            int64_t seen = 0;
+            for (int64_t g = 0; g < rlar__graph_count(&f.groups, f.k, j); g++)
+                seen += before[j * stride + g] == f.graph.neighbour[j * stride + e];
+            changes += seen == 0;
+        }
+    assert_true(changes > 0 && changes < all);
+    assert_int_equal(rlar__graph_changes(&f.groups, f.k, before, &f.graph), changes);
+    free(before);
+    free(z);
+    fixture_close(&f);
 }
 
 /* Small whole numbers: distances are exact and many are equal or zero; the lower index wins. */
@@ -297,6 +330,7 @@ static void test_no_edges_at_all(void **unused) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nearest_random),
+        cmocka_unit_test(test_changes_are_counted),
         cmocka_unit_test(test_nearest_ties),
         cmocka_unit_test(test_nearest_keeps_small_distances),
         cmocka_unit_test(test_laplacian_is_the_papers),

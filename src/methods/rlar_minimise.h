@@ -1,0 +1,35 @@
+/* rlar_minimise.h - the rounds of solver = minimise, on all features or on few. */
+#ifndef RLAR_MINIMISE_H
+#define RLAR_MINIMISE_H
+
+#include "methods/rlar_descent.h"
+
+typedef struct rlar_ranked {
+    double strain;
+    int64_t feature;
+} rlar_ranked;
+
+/* A search for the minimum and where it is. */
+typedef struct rlar_minimum {
+    rlar_descent m;
+    double eps;       /* of the next round */
+    double before;    /* the objective after the last one */
+    double *strain;   /* d: of the rows of W, after the last round */
+    int64_t left_out; /* features that are not among the d */
+    /* rlar__minimise_few: */
+    bool *in;            /* d: the features that take part */
+    rlar_ranked *ranked; /* d: room */
+} rlar_minimum;
+
+/* The length of each row of the gradient of all other terms, in units of alpha: at a minimum 1
+ * where w_r is not 0, and not above 1 elsewhere. */
+rlar_status rlar__minimise_strain(rlar_ctx *ctx, rlar_minimum *q, double *worst);
+/* One round: W and b at q->eps; then eps for the next, and whether this was the last. */
+rlar_status rlar__minimise_round(rlar_ctx *ctx, rlar_minimum *q, rlar_info *info);
+/* The rounds on few features, if few will do, from W = 0; `strain` is the worst there. W and b are
+ * there if info->converged; otherwise the rounds go on from them. */
+rlar_status rlar__minimise_few(rlar_ctx *ctx, rlar_minimum *q, double strain, rlar_info *info);
+/* The room that it may take. */
+rlar_status rlar__minimise_few_forecast(rlar_ctx *ctx, const rlar_state *st, rlar_forecast *out);
+
+#endif
