@@ -1,12 +1,12 @@
 /* solver_cells.c - RLAR's solvers on every cell of the paper's grid, on the first split of a data
  * set.
  *
- *     solver_cells DATA PER_CLASS [--cell ALPHA BETA] SOLVER[,NAME=VALUE...]...
+ *     solver_cells DATA PER_CLASS [--path | --cell ALPHA BETA] SOLVER[,NAME=VALUE...]...
  *
  * One line of JSON per cell and solver: objective, seconds of the fit (wall and CPU time of the
  * process), accuracy of 1-NN on the rest. The solvers take turns cell by cell, on one thread. The
  * splits are those of `rlar evaluate` (seed 1, trial 0). With --cell that one cell only, and a line
- * for every iteration before it. */
+ * for every iteration before it. With --path each fit starts from the one before it along beta. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,14 +78,16 @@ static double accuracy_of(const bench *b, const rlar_model *model) {
     return (double)right / (double)b->part.n_test;
 }
 
-static rlar_status run_cell(const bench *b, const char *alpha, const char *beta,
-                            const char *solver) {
+/* *from: the model to start from, or NULL; then the model, if from is not NULL. */
+static rlar_status run_cell(const bench *b, const char *alpha, const char *beta, const char *solver,
+                            rlar_model **from) {
     rlar_params *params = NULL;
     rlar_model *model = NULL;
     rlar_info info = RLAR_INIT(rlar_info);
     rlar_fit_options options = RLAR_INIT(rlar_fit_options);
     options.rows = b->part.train;
     options.n_rows = b->part.n_train;
+    options.start = from ? *from : NULL;
     rlar_status status = rlar_params_new(b->ctx, "rlar", &params);
     if (status >= 0)
         status = rlar_params_set(b->ctx, params, "alpha", alpha);
@@ -105,8 +107,21 @@ static rlar_status run_cell(const bench *b, const char *alpha, const char *beta,
                (long long)info.steps, info.converged ? "true" : "false", accuracy_of(b, model));
         fflush(stdout);
     }
-    rlar_model_free(model);
+    rlar_model_free(from ? *from : model);
+    if (from)
+        *from = model;
     rlar_params_free(params);
+    return status;
+}
+
+static rlar_status run_path(const bench *b, const char *solver) {
+    rlar_status status = RLAR_OK;
+    for (int i = 0; i < VALUES && status >= 0; i++) {
+        rlar_model *model = NULL;
+        for (int j = 0; j < VALUES && status >= 0; j++)
+            status = run_cell(b, GRID[i], GRID[j], solver, &model);
+        rlar_model_free(model);
+    }
     return status;
 }
 
@@ -114,7 +129,7 @@ static rlar_status run_one(const bench *b, const char *alpha, const char *beta, 
                            char **solver) {
     rlar_status status = RLAR_OK;
     for (int k = 0; k < solvers && status >= 0; k++)
-        status = run_cell(b, alpha, beta, solver[k]);
+        status = run_cell(b, alpha, beta, solver[k], NULL);
     return status;
 }
 
@@ -154,14 +169,16 @@ static rlar_status open_bench(bench *b, const char *path, const char *per_class)
 int main(int argc, char **argv) {
     bench b = {0};
     if (argc < 4) {
-        fprintf(
-            stderr,
-            "usage: solver_cells DATA PER_CLASS [--cell ALPHA BETA] SOLVER[,NAME=VALUE...]...\n");
+        fprintf(stderr, "usage: solver_cells DATA PER_CLASS [--path | --cell ALPHA BETA] "
+                        "SOLVER[,NAME=VALUE...]...\n");
         return 2;
     }
     b.trace = argc > 6 && strcmp(argv[3], "--cell") == 0;
     rlar_status status = open_bench(&b, argv[1], argv[2]);
-    if (status >= 0)
+    const bool path = strcmp(argv[3], "--path") == 0;
+    for (int k = 4; path && k < argc && status >= 0; k++)
+        status = run_path(&b, argv[k]);
+    if (!path && status >= 0)
         status = b.trace ? run_one(&b, argv[4], argv[5], argc - 6, argv + 6)
                          : run_all(&b, argc - 3, argv + 3);
     if (status < 0)

@@ -8,6 +8,7 @@
 #include "training.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -55,11 +56,20 @@ static rlar_status fill_model(rlar_ctx *ctx, const rlar_training *t, const rlar_
     return embed_references(ctx, t, m);
 }
 
+const char *rlar__fit_path(const rlar_params *params) {
+    return params->method->path ? params->method->path(params) : NULL;
+}
+
 rlar_status rlar__fit_training(rlar_ctx *ctx, const rlar_training *t, const rlar_params *params,
-                               rlar_model **out, rlar_info *info) {
+                               const rlar_model *start, rlar_model **out, rlar_info *info) {
     rlar_model *m = NULL;
     rlar_map map = {0};
-    const rlar_status fitted = params->method->fit(ctx, &t->train, params, &map, info);
+    rlar_train train = t->train;
+    if (start && rlar__fit_path(params)) {
+        train.start_w = start->w;
+        train.start_b = start->b;
+    }
+    const rlar_status fitted = params->method->fit(ctx, &train, params, &map, info);
     rlar_status status = fitted;
     if (status >= 0)
         status = rlar__model_new(ctx, t->train.d, map.p, t->train.c, t->train.n, &m);
@@ -105,6 +115,33 @@ static rlar_status finish_model(rlar_ctx *ctx, rlar_training *t, const rlar_para
     return RLAR_OK;
 }
 
+/* Could the model be one of these samples? */
+static rlar_status check_start(rlar_ctx *ctx, const rlar_training *t, const rlar_params *params,
+                               const rlar_model *start) {
+    const char *name = params->method->def.name;
+    if (!start->method || strcmp(start->method, name) != 0)
+        return rlar__fail(ctx, RLAR_E_ARG, "rlar_fit: the start is a model of %s, not of %s",
+                          start->method ? start->method : "no method", name);
+    if (start->d != t->train.d)
+        return rlar__fail(ctx, RLAR_E_ARG,
+                          "rlar_fit: the start has %lld features, the data have %lld",
+                          (long long)start->d, (long long)t->train.d);
+    bool same = start->c == t->train.c;
+    for (int64_t i = 0; same && i < start->c; i++)
+        same = strcmp(rlar__texts_at(&start->classes, i),
+                      rlar__texts_at(&t->data->classes, t->class_of[i])) == 0;
+    return same ? RLAR_OK
+                : rlar__fail(ctx, RLAR_E_ARG,
+                             "rlar_fit: the start has other classes than the data; start from a "
+                             "model of the same classes");
+}
+
+/* Callers of an older version have a shorter structure. */
+static const rlar_model *start_of(const rlar_fit_options *options) {
+    const size_t end = offsetof(rlar_fit_options, start) + sizeof options->start;
+    return options && options->size >= end ? options->start : NULL;
+}
+
 static void give_info(rlar_info *out, const rlar_info *info) {
     if (!out)
         return;
@@ -125,7 +162,10 @@ rlar_status rlar_fit(rlar_ctx *ctx, const rlar_data *data, const rlar_params *pa
     rlar_info found = {.size = sizeof found, .objective = NAN, .smoothed = NAN, .gradient = NAN};
     params = params_or_default(params, &own);
     RLAR_TRY(rlar__training_new(ctx, data, options, params, 1, &t));
-    const rlar_status status = rlar__fit_training(ctx, t, params, &model, &found);
+    const rlar_model *first = start_of(options);
+    rlar_status status = first ? check_start(ctx, t, params, first) : RLAR_OK;
+    if (status >= 0)
+        status = rlar__fit_training(ctx, t, params, first, &model, &found);
     const rlar_status finished = status < 0 ? status : finish_model(ctx, t, params, model);
     rlar__training_free(t);
     if (finished < 0) {

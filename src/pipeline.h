@@ -35,9 +35,13 @@ int64_t rlar__training_class(const rlar_training *training, int64_t i);
 
 /* ---- The fit (fit.c) ---- */
 
-/* A model without names and scaling: the same numbers as rlar_fit's. */
+/* A model without names and scaling: the same numbers as rlar_fit's. start: a model of the same
+ * training part to start from, or NULL. */
 rlar_status rlar__fit_training(rlar_ctx *ctx, const rlar_training *training,
-                               const rlar_params *params, rlar_model **out, rlar_info *info);
+                               const rlar_params *params, const rlar_model *start, rlar_model **out,
+                               rlar_info *info);
+/* The parameter along which fits of a grid should follow each other, or NULL: in any order. */
+const char *rlar__fit_path(const rlar_params *params);
 
 /* ---- The test part (predict.c) ---- */
 

@@ -113,7 +113,7 @@ static rlar_status final_fit(rlar_ctx *ctx, const rlar_unit *unit) {
     rlar_status status =
         rlar__alloc(ctx, unit->rows.n_test, sizeof *classes, "the predictions", &classes);
     if (status >= 0)
-        status = rlar__unit_fit(ctx, unit, cell, &model, &m->fit_seconds[trial]);
+        status = rlar__unit_fit(ctx, unit, cell, NULL, &model, &m->fit_seconds[trial]);
     if (status >= 0)
         status = rlar__unit_predict(ctx, unit, model, cell, classes, &m->predict_seconds[trial]);
     if (status >= 0)

@@ -218,6 +218,21 @@ int64_t rlar__grid_find(const rlar_grid *grid, int64_t scale, int64_t classifier
     return cell;
 }
 
+int64_t rlar__grid_along(const rlar_grid *grid, const char *name, int64_t chain, int64_t value) {
+    int64_t others = 0, weight = 1;
+    for (int64_t i = grid->n_axes - 1; i >= 0; i--) {
+        const char *axis = rlar__texts_at(&grid->names, i);
+        const int64_t count = grid->first[i + 1] - grid->first[i];
+        if (strcmp(axis, "scale") == 0 || strcmp(axis, "classifier") == 0)
+            continue;
+        const bool along = name && strcmp(axis, name) == 0;
+        others += (along ? value : chain % count) * weight;
+        chain = along ? chain : chain / count;
+        weight *= count;
+    }
+    return others;
+}
+
 /* The texts live in the grid, which outlives the cell. */
 static rlar_status set_axis(rlar_ctx *ctx, rlar_cell *cell, const char *name, const char *value) {
     if (strcmp(name, "scale") == 0)

@@ -31,6 +31,9 @@ int64_t rlar__grid_values(const rlar_grid *grid, const char *name);
 /* The cell with this value of the axes "scale" and "classifier" (0 where there is none) and this
  * combination, one of cells / scales / classifiers, of all others. */
 int64_t rlar__grid_find(const rlar_grid *grid, int64_t scale, int64_t classifier, int64_t others);
+/* The combination that has this value of the axis `name` and is number `chain` of those that differ
+ * in the other axes; `chain` itself where there is no such axis. */
+int64_t rlar__grid_along(const rlar_grid *grid, const char *name, int64_t chain, int64_t value);
 /* The cell for the method; free with rlar__cell_free. */
 rlar_status rlar__grid_cell(rlar_ctx *ctx, const rlar_eval_spec *spec, int64_t method,
                             const rlar_grid *grid, int64_t cell, rlar_cell *out);

@@ -54,9 +54,10 @@ rlar_status rlar__unit_open(rlar_ctx *ctx, rlar_unit *unit, int64_t cell, int64_
                             int64_t predictions);
 void rlar__unit_close(void *unit);
 /* Fit the cell, and predict the test samples by it: classes[n_test], numbered as in the data. The
- * times include the preparation. A model serves all cells that differ in the classifier only. */
-rlar_status rlar__unit_fit(rlar_ctx *ctx, const rlar_unit *unit, int64_t cell, rlar_model **out,
-                           double *seconds);
+ * times include the preparation. A model serves all cells that differ in the classifier only.
+ * first: a model of the unit to start from, or NULL. */
+rlar_status rlar__unit_fit(rlar_ctx *ctx, const rlar_unit *unit, int64_t cell,
+                           const rlar_model *first, rlar_model **out, double *seconds);
 rlar_status rlar__unit_predict(rlar_ctx *ctx, const rlar_unit *unit, const rlar_model *model,
                                int64_t cell, int64_t *classes, double *seconds);
 /* Keep the text of a fit that failed and go on; pass other errors on with the place. */

@@ -5,10 +5,12 @@
  *            over the folds, and failed when one of them is
  *
  * A unit is one method on one part with one scaling: its fits share what unit.c prepares. An item
- * of it is one combination of the method's parameters, with all classifiers that are tried. Every
- * fit writes to places of its own, so the results do not depend on the threads. The oracle keeps
- * the predictions, as long as they are not too many: then the chosen cell need not be fitted
- * again. */
+ * of it is one combination of the method's parameters, with all classifiers that are tried; or,
+ * where the method has a path (rlar_method.path), all values of that parameter one after another,
+ * each fit starting from the one before. Every fit writes to places of its own, so the results do
+ * not depend on the threads. The oracle keeps the predictions, as long as they are not too many:
+ * then the chosen cell need not be fitted again. Not those of a path: what is reported is what the
+ * fit of the chosen cell alone gives. */
 #include "eval/run.h"
 #include "eval/schedule.h"
 
@@ -88,9 +90,20 @@ static int64_t combinations(const rlar_grid *grid) {
     return grid->cells / rlar__grid_values(grid, "scale") / rlar__grid_values(grid, "classifier");
 }
 
+/* The parameter along which fits follow each other, or NULL; how many do. */
+static const char *path_of(const rlar_run *run, int64_t method) {
+    return rlar__fit_path(run->spec->methods[method]);
+}
+
+static int64_t path_length(const rlar_run *run, int64_t method) {
+    const char *path = path_of(run, method);
+    return path ? rlar__grid_values(&run->eval->method[method].grid, path) : 1;
+}
+
 static int64_t unit_items(const void *arg, int64_t unit) {
     const rlar_run *run = arg;
-    return combinations(&run->eval->method[method_of(run, unit)].grid);
+    const int64_t method = method_of(run, unit);
+    return combinations(&run->eval->method[method].grid) / path_length(run, method);
 }
 
 /* The samples of a part: of the trial, or of a fold in its training part. */
@@ -167,21 +180,37 @@ static rlar_status search_cell(rlar_ctx *ctx, rlar_run *run, const rlar_unit *un
     return rlar__run_count(ctx, run, 1);
 }
 
+/* One combination of the parameters. *model: where to start, or NULL; then the model. */
+static rlar_status search_combination(rlar_ctx *ctx, rlar_run *run, const rlar_unit *unit,
+                                      int64_t combination, int64_t *classes, rlar_model **model) {
+    const rlar_grid *grid = &run->eval->method[unit->method].grid;
+    const int64_t classifiers = rlar__grid_values(grid, "classifier");
+    const int64_t cell = rlar__grid_find(grid, unit->scale, 0, combination);
+    rlar_model *found = NULL;
+    double seconds = 0.0;
+    const rlar_status fitted = rlar__unit_fit(ctx, unit, cell, *model, &found, &seconds);
+    rlar_model_free(*model);
+    *model = found;
+    rlar_status status = RLAR_OK;
+    for (int64_t i = 0; i < classifiers && status >= 0; i++)
+        status = search_cell(ctx, run, unit, rlar__grid_find(grid, unit->scale, i, combination),
+                             fitted, found, seconds, classes);
+    return status;
+}
+
 static rlar_status run_item(rlar_ctx *ctx, void *arg, void *shared, int64_t item) {
     rlar_run *run = arg;
     const rlar_unit *unit = shared;
     const rlar_grid *grid = &run->eval->method[unit->method].grid;
-    const int64_t classifiers = rlar__grid_values(grid, "classifier");
+    const char *path = path_of(run, unit->method);
+    const int64_t length = path_length(run, unit->method);
     rlar_model *model = NULL;
     int64_t *classes = NULL;
-    double seconds = 0.0;
     RLAR_TRY(rlar__alloc(ctx, unit->rows.n_test, sizeof *classes, "the predictions", &classes));
-    const rlar_status fitted =
-        rlar__unit_fit(ctx, unit, rlar__grid_find(grid, unit->scale, 0, item), &model, &seconds);
     rlar_status status = RLAR_OK;
-    for (int64_t i = 0; i < classifiers && status >= 0; i++)
-        status = search_cell(ctx, run, unit, rlar__grid_find(grid, unit->scale, i, item), fitted,
-                             model, seconds, classes);
+    for (int64_t i = 0; i < length && status >= 0; i++)
+        status = search_combination(ctx, run, unit, rlar__grid_along(grid, path, item, i), classes,
+                                    &model);
     rlar_model_free(model);
     rlar__free(classes);
     return status;
@@ -226,7 +255,7 @@ rlar_status rlar__search(rlar_ctx *ctx, rlar_run *run) {
 
 int64_t rlar__search_kept(const rlar_run *run, int64_t method, int64_t trial) {
     const rlar_eval_method *m = &run->eval->method[method];
-    if (!run->kept || !m->search)
+    if (!run->kept || !m->search || path_length(run, method) > 1)
         return -1;
     return run->fit_first[method] + trial * m->grid.cells + m->selected[trial];
 }

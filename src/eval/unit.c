@@ -95,21 +95,21 @@ static void map_classes(const rlar_unit *u, int64_t *classes) {
 
 /* The first of many fits was given room when the unit was opened; each of them asks for its own. */
 static rlar_status fit_cell(rlar_ctx *ctx, const rlar_unit *u, const rlar_params *params,
-                            rlar_model **out) {
+                            const rlar_model *start, rlar_model **out) {
     rlar_info info = {.size = sizeof info, .objective = NAN, .smoothed = NAN, .gradient = NAN};
     if (!u->training)
         return rlar__fail(ctx, u->status, "%s", u->failure);
     if (u->fits > 1)
         RLAR_TRY(rlar__training_room(ctx, u->training, params));
-    return rlar__fit_training(ctx, u->training, params, out, &info);
+    return rlar__fit_training(ctx, u->training, params, start, out, &info);
 }
 
-rlar_status rlar__unit_fit(rlar_ctx *ctx, const rlar_unit *u, int64_t cell, rlar_model **out,
-                           double *seconds) {
+rlar_status rlar__unit_fit(rlar_ctx *ctx, const rlar_unit *u, int64_t cell, const rlar_model *first,
+                           rlar_model **out, double *seconds) {
     rlar_cell made = {0};
     RLAR_TRY(make_cell(ctx, u, cell, &made));
     const double start = rlar__now();
-    const rlar_status status = fit_cell(ctx, u, made.params, out);
+    const rlar_status status = fit_cell(ctx, u, made.params, first, out);
     *seconds = u->seconds[0] + rlar__now() - start;
     rlar__cell_free(&made);
     return status;

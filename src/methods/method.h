@@ -14,6 +14,7 @@ typedef struct rlar_train {
     const int64_t *first;  /* c + 1: class i is the samples first[i] .. first[i+1]-1 */
     const double *weights; /* n, or NULL */
     const void *shared;    /* what the method's prepare() made for these samples, or NULL */
+    const double *start_w, *start_b; /* d x p, p: a map to start from, or NULL */
 } rlar_train;
 
 /* The linear map a method yields: z = W'x + b. Made by rlar__map_new once p is known. */
@@ -44,6 +45,9 @@ typedef struct rlar_method {
     rlar_status (*prepare)(rlar_ctx *ctx, const rlar_train *train, const rlar_params *params,
                            int64_t fits, void **shared);
     void (*release)(void *shared);
+    /* The parameter along which the fits of a grid should follow each other, each starting from the
+     * map before it (train->start_w); NULL, or answers NULL: none, starts are ignored. */
+    const char *(*path)(const rlar_params *params);
 } rlar_method;
 
 enum { RLAR_MAX_PARAMS = 16 };

@@ -141,6 +141,11 @@ static rlar_status prepare(rlar_ctx *ctx, const rlar_train *train, const rlar_pa
     return rlar__first_graph_new(ctx, &st.groups, &st.graph, st.d, st.x, shared);
 }
 
+/* Along beta the minimum moves least. */
+static const char *path(const rlar_params *params) {
+    return rlar__param_int(params, "solver") == RLAR_SOLVER_MINIMISE ? "beta" : NULL;
+}
+
 static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_params *params,
                             rlar_forecast *out) {
     rlar_state st;
@@ -190,4 +195,5 @@ const rlar_method rlar__method_rlar = {
     .forecast = forecast,
     .prepare = prepare,
     .release = rlar__first_graph_free,
+    .path = path,
 };

@@ -22,6 +22,7 @@ typedef struct rlar_state {
     double alpha, beta, eps, tol;
     int64_t k, iters;
     rlar_solver solver;
+    const double *start_w, *start_b; /* where minimise starts, or NULL */
     /* What is learned. */
     double *w, *b;      /* d x c, c: the caller's */
     double *t, *y;      /* c x n: targets and outputs */

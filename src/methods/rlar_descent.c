@@ -108,7 +108,7 @@ static rlar_status slope_of(rlar_ctx *ctx, rlar_descent *m, rlar_info *info) {
 /* At the present outputs: V, T, Phi and its gradient. */
 static rlar_status evaluate_step(rlar_ctx *ctx, rlar_descent *m, rlar_info *info) {
     const rlar_graph *v = &m->st.graph.v;
-    if (m->first)
+    if (m->cold)
         memcpy(m->before, v->neighbour, (size_t)(v->n * v->stride) * sizeof *m->before);
     RLAR_TRY(rlar__update_g_v(ctx, &m->st));
     RLAR_TRY(rlar__descent_evaluate(ctx, m, info));
@@ -261,7 +261,7 @@ static double step_share(const rlar_descent *m) {
 /* Do the neighbours still change, by more than it takes? */
 static bool moving(const rlar_descent *m) {
     const rlar_state *st = &m->st;
-    if (!m->first || !m->coords.dual)
+    if (!m->cold || !m->coords.dual)
         return false;
     const int64_t changes = rlar__graph_changes(&st->groups, st->k, m->before, &st->graph.v);
     const double edges = (double)st->n * (double)st->graph.v.stride;
@@ -290,7 +290,7 @@ rlar_status rlar__descend(rlar_ctx *ctx, rlar_descent *m, double eps, rlar_info 
         if (gain == 0.0) /* nothing moved, and nothing would */
             break;
     }
-    m->first = false;
+    m->first = m->cold = false;
     return rlar__coords_end(ctx, &m->coords);
 }
 

@@ -39,7 +39,8 @@ typedef struct rlar_descent {
     bool still; /* the last round ended because there was next to nothing to gain */
     bool near;  /* smoothing is small against the objective, if not against its distance from J(0)
                  */
-    bool first; /* no round yet: P and V are not known */
+    bool first; /* P is not known yet */
+    bool cold;  /* nor is V */
 } rlar_descent;
 
 void rlar__descent_carve(rlar_workspace *ws, rlar_descent *m);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "linalg/linalg.h"
 #include "methods/rlar_minimise.h"
 
 /* Where so few features could be left out, time does not matter. */
@@ -58,6 +59,22 @@ static int64_t join(rlar_minimum *q, double least, int64_t room) {
     for (int64_t i = 0; i < joined; i++)
         q->in[q->ranked[i].feature] = true;
     return joined;
+}
+
+static int64_t first_few(rlar_minimum *q, int64_t limit) {
+    memset(q->in, 0, (size_t)q->m.st.d * sizeof *q->in);
+    return join(q, 0.0, (int64_t)(FIRST * (double)limit));
+}
+
+/* From another map: its features. */
+static int64_t those_in_use(rlar_minimum *q) {
+    const rlar_state *st = &q->m.st;
+    int64_t count = 0;
+    for (int64_t r = 0; r < st->d; r++) {
+        q->in[r] = rlar__row_norm(st->c, st->w + r, st->d) > 0.0;
+        count += q->in[r];
+    }
+    return count;
 }
 
 /* ---- Between all features and few ---- */
@@ -151,8 +168,7 @@ rlar_status rlar__minimise_few(rlar_ctx *ctx, rlar_minimum *q, double strain, rl
     if (!possible(st) || strain > SPARSE)
         return RLAR_OK;
     const int64_t limit = most(st);
-    memset(q->in, 0, (size_t)st->d * sizeof *q->in);
-    int64_t count = join(q, 0.0, (int64_t)(FIRST * (double)limit));
+    int64_t count = q->m.cold ? first_few(q, limit) : those_in_use(q);
     while (info->iterations < st->iters && count > 0 && count <= limit) {
         RLAR_TRY(run_few(ctx, q, count, info));
         RLAR_TRY(rlar__minimise_strain(ctx, q, &strain));

@@ -17,6 +17,9 @@ enum { SMALL = 20000 };
 
 /* eps of the first round: beyond every residual, the losses are squares. */
 static const double FIRST_EPS = 10.0;
+/* Where the start is the map of a neighbour in a grid: this times the share of locality, which is
+ * WARM_MOST at most. */
+static const double WARM_EPS = 4.0, WARM_LEAST = 0.01, WARM_MOST = 0.3;
 /* What is left of eps from round to round. In the dual steps are cheap and P is fixed within a
  * round, so there are many rounds, until one changes the objective by less than QUIET. */
 static const double SHRINK = 0.1, SHRINK_DUAL = 0.4, QUIET = 0.01;
@@ -132,6 +135,31 @@ static rlar_status start_at_zero(rlar_ctx *ctx, rlar_minimum *q, double *strain,
     return rlar__minimise_strain(ctx, q, strain);
 }
 
+static bool all_zero(int64_t count, const double *x) {
+    for (int64_t i = 0; i < count; i++)
+        if (x[i] != 0.0)
+            return false;
+    return true;
+}
+
+/* From the map of a neighbour in a grid. What beta can have changed is at most the share of
+ * locality in the objective: small where beta hardly matters and where all neighbours have one
+ * output. So eps starts there; beyond WARM_MOST another V may be better, and *warm says no. */
+static rlar_status warm_start(rlar_ctx *ctx, rlar_minimum *q, bool *warm) {
+    rlar_state *st = &q->m.st;
+    const size_t size = (size_t)(st->d * st->c);
+    rlar_info at = {0};
+    memcpy(st->w, st->start_w, size * sizeof *st->w);
+    memcpy(st->b, st->start_b, (size_t)st->c * sizeof *st->b);
+    RLAR_TRY(measure_plain(ctx, &q->m, &at));
+    const double share = at.locality / at.objective;
+    *warm = share <= WARM_MOST;
+    if (*warm)
+        q->eps = fmax(WARM_EPS * share, WARM_LEAST);
+    q->m.cold = !*warm;
+    return RLAR_OK;
+}
+
 /* Rows shorter than the smoothing of the last round become 0 if that does not cost. */
 static rlar_status drop_rows(rlar_ctx *ctx, rlar_descent *m, double least, rlar_info *info) {
     rlar_state *st = &m->st;
@@ -173,18 +201,31 @@ static void carve(rlar_workspace *ws, void *arg) {
     q->ranked = rlar__carve(ws, q->m.st.d, sizeof *q->ranked);
 }
 
+/* W = 0, or the map to start from; the strain is that of W = 0. */
+static rlar_status begin(rlar_ctx *ctx, rlar_minimum *q, double *strain, rlar_info *info) {
+    rlar_state *st = &q->m.st;
+    bool warm = false;
+    q->m.first = q->m.cold = true;
+    q->eps = FIRST_EPS;
+    q->before = INFINITY;
+    RLAR_TRY(rlar__initialise(ctx, st));
+    RLAR_TRY(start_at_zero(ctx, q, strain, info));
+    if (*strain <= 1.0 || !st->start_w || all_zero(st->d * st->c, st->start_w))
+        return RLAR_OK;
+    RLAR_TRY(warm_start(ctx, q, &warm));
+    if (warm)
+        return RLAR_OK;
+    RLAR_TRY(rlar__initialise(ctx, st)); /* V as if there had been nothing */
+    return start_at_zero(ctx, q, strain, info);
+}
+
 static rlar_status minimise(rlar_ctx *ctx, void *arg, rlar_info *info) {
     rlar_minimum *q = arg;
-    rlar_state *st = &q->m.st;
     double strain;
     q->m.start = rlar__now();
-    q->m.first = true;
-    info->dual = st->wsolver.dual;
-    RLAR_TRY(rlar__initialise(ctx, st));
-    RLAR_TRY(start_at_zero(ctx, q, &strain, info));
+    info->dual = q->m.st.wsolver.dual;
+    RLAR_TRY(begin(ctx, q, &strain, info));
     if (strain > 1.0) {
-        q->eps = FIRST_EPS;
-        q->before = INFINITY;
         RLAR_TRY(rlar__minimise_few(ctx, q, strain, info));
         RLAR_TRY(rounds(ctx, q, info));
         return finish(ctx, &q->m, info);

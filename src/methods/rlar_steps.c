@@ -31,7 +31,9 @@ void rlar__state_init(rlar_state *st, const rlar_train *train, const rlar_params
                        .tol = rlar__param(params, "tol"),
                        .k = k,
                        .iters = rlar__param_int(params, "iters"),
-                       .solver = (rlar_solver)rlar__param_int(params, "solver")};
+                       .solver = (rlar_solver)rlar__param_int(params, "solver"),
+                       .start_w = train->start_w,
+                       .start_b = train->start_b};
     if (k == 0)
         st->k = rlar__graph_rule(&st->groups);
     rlar__learned_init(&st->groups, st->k, (rlar_search)rlar__param_int(params, "search"),

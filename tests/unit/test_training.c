@@ -104,7 +104,7 @@ static void check_fit(world *w, const rlar_training *t, const rlar_tests *tests,
     rlar_model *mine = NULL, *plain = NULL;
     rlar_info info = {.size = sizeof info}, plain_info = {.size = sizeof info};
     char error[RLAR_ERROR_SIZE] = "";
-    const rlar_status status = rlar__fit_training(w->ctx, t, params, &mine, &info);
+    const rlar_status status = rlar__fit_training(w->ctx, t, params, NULL, &mine, &info);
     if (status < 0)
         memcpy(error, w->ctx->error, sizeof error);
     const rlar_status expected = rlar_fit(w->ctx, w->data, params, &o, &plain, &plain_info);
@@ -235,7 +235,7 @@ static void test_limit(void **state) {
         rlar_model *model = NULL;
         rlar_info info = {.size = sizeof info};
         assert_int_equal(rlar__training_room(w.ctx, t, params), RLAR_OK);
-        assert_true(rlar__fit_training(w.ctx, t, params, &model, &info) >= 0);
+        assert_true(rlar__fit_training(w.ctx, t, params, NULL, &model, &info) >= 0);
         rlar_model_free(model);
         rlar__tests_free(&tests);
         rlar__training_free(t);
@@ -258,7 +258,7 @@ static void test_bad_tests(void **state) {
     rlar_model *model = NULL;
     rlar_info info = {.size = sizeof info};
     assert_int_equal(rlar__training_new(w.ctx, w.data, &o, params, 2, &t), RLAR_OK);
-    assert_int_equal(rlar__fit_training(w.ctx, t, params, &model, &info), RLAR_OK);
+    assert_int_equal(rlar__fit_training(w.ctx, t, params, NULL, &model, &info), RLAR_OK);
     const double values[] = {NAN, INFINITY};
     for (int i = 0; i < 2; i++) {
         rlar_tests tests = {.data = w.data, .training = t, .rows = w.test, .n = w.n_test};
