@@ -3,11 +3,14 @@
 
     bench/minimise.py best       long runs of all solvers: the best known objective of every cell
     bench/minimise.py cells      all 100 cells of the grid on the first split: objective and time
+    bench/minimise.py path       the grid along the path of warm starts, against fits by themselves
     bench/minimise.py accuracy   oracle and cross-validated accuracy, 10 trials; goes on where it was
+    bench/minimise.py ends       accuracy where the descent stops early: larger last eps, fewer rounds
     bench/minimise.py curves     objective against time on four data sets, as a figure (gnuplot)
     bench/minimise.py summary    the demands, from what was measured
 
-Options: --build DIR (default build), --sets a,b. Data from the folder RLAR_DATA_DIR; what is missing is
+Options: --build DIR (default build), --sets a,b, --tune oracle,cv, --solvers paper,minimise, --threads N (the last
+three for `accuracy`). Data from the folder RLAR_DATA_DIR; what is missing is
 named and left out. Results: docs/results/solver-*.json and solver-curves.svg. One thread, the solvers in turn,
 so times can be compared; `accuracy` uses all threads.
 """
@@ -31,7 +34,14 @@ SIZES = {"binalpha": ("binalpha.mat", (10, 13, 16, 19)), "coil20": ("COIL20.mat"
 # The paper's table entries for RLAR.
 PAPER = {"binalpha": (64.80, 66.92, 68.33, 69.40), "coil20": (96.92, 98.58, 99.10, 99.38),
          "ar": (97.33, 98.25, 98.71, 98.95), "yaleb": (95.07, 97.04, 97.84, 98.65)}
-LONG = ("paper,iters=100", "anneal,iters=300", "minimise,tol=1e-6,iters=60")
+# The UCI sets: a fifth of the samples, the same number of each class.
+SMALL = {"dermatology": ("dermatology.csv.gz", (12,)), "diabetes": ("diabetes.csv.gz", (76,)),
+         "ionosphere": ("ionosphere.csv.gz", (35,)), "iris": ("iris.csv.gz", (10,)),
+         "wine": ("wine.csv.gz", (11,))}
+# Cross-validation has five folds: a coarser grid.
+CV_GRID = ("alpha=0.001,0.01,0.1,1", "beta=0.001,0.01,0.1,1,10")
+LONG = ("paper,iters=100", "anneal,iters=100", "minimise,tol=1e-6,iters=60")
+PATH = ("COIL20.mat", 15)
 
 
 def load(name):
@@ -47,8 +57,9 @@ def store(name, content):
 
 
 class Study:
-    def __init__(self, build, sets, scratch):
-        self.build, self.sets, self.scratch = Path(build).resolve(), sets, Path(scratch)
+    def __init__(self, options, scratch):
+        self.build, self.sets, self.scratch = Path(options.build).resolve(), options.sets, Path(scratch)
+        self.tunes, self.solvers, self.threads = options.tune, options.solvers, options.threads
         self.folder = Path(os.environ.get("RLAR_DATA_DIR", ""))
 
     def data(self, file):
@@ -67,12 +78,11 @@ class Study:
     def wanted(self, known):
         return [name for name in known if not self.sets or name in self.sets]
 
-    def cells_of(self, name, solvers):
-        file, per_class, _ = CELLS[name]
+    def cells_of(self, file, per_class, *more):
         data = self.data(file)
         if data is None:
             return None
-        command = [self.build / "bench" / "solver_cells", data, str(per_class), *solvers]
+        command = [self.build / "bench" / "solver_cells", data, str(per_class), *more]
         run = subprocess.run(command, check=True, capture_output=True, text=True)
         return [json.loads(line) for line in run.stdout.splitlines()]
 
@@ -85,7 +95,7 @@ def best(study):
     """The lowest objective of every cell that any run found."""
     known = load("solver-best.json")
     for name in study.wanted(CELLS):
-        rows = study.cells_of(name, LONG)
+        rows = study.cells_of(*CELLS[name][:2], *LONG)
         if rows is None:
             continue
         keep = known.setdefault(name, {})
@@ -100,7 +110,7 @@ def best(study):
 def cells(study):
     done = load("solver-cells.json")
     for name in study.wanted(CELLS):
-        rows = study.cells_of(name, ("paper", "minimise"))
+        rows = study.cells_of(*CELLS[name][:2], "paper", "minimise")
         if rows is None:
             continue
         done[name] = {}
@@ -127,31 +137,130 @@ def summary_of_cells(done, known, name):
           f"{max(ratios):.2f}; best cell {100 * right[0]:.2f} % (paper), {100 * right[1]:.2f} % (minimise)")
 
 
-def evaluate(study, data, size, solver, tune):
+def path(study):
+    """All cells by themselves, along the path, and both again: the lesser time of each cell."""
+    runs = [study.cells_of(*PATH, *more, "minimise") for more in ((), ("--path",)) * 2]
+    if runs[0] is None:
+        return
+    done = {}
+    for alone, along, *again in zip(*runs):
+        done[cell(alone)] = {"alone": alone["objective"], "along": along["objective"],
+                             "alone_cpu": min(alone["cpu"], again[0]["cpu"]),
+                             "along_cpu": min(along["cpu"], again[1]["cpu"]),
+                             "alone_steps": alone["steps"], "along_steps": along["steps"],
+                             "alone_rounds": alone["iterations"], "along_rounds": along["iterations"]}
+    store("solver-path.json", done)
+    summary_of_path(done)
+
+
+def summary_of_path(done):
+    sums = {key: sum(row[key] for row in done.values()) for key in next(iter(done.values()))}
+    above = max(100 * (row["along"] / row["alone"] - 1) for row in done.values())
+    below = min(100 * (row["along"] / row["alone"] - 1) for row in done.values())
+    print(f"path, {PATH[0]} {PATH[1]} per class: {sums['along_cpu'] / sums['alone_cpu']:.2f} of the time of "
+          f"{len(done)} fits by themselves ({sums['along_cpu']:.2f} and {sums['alone_cpu']:.2f} s, "
+          f"{sums['along_rounds']} and {sums['alone_rounds']} rounds, {sums['along_steps']} and "
+          f"{sums['alone_steps']} steps); objectives {below:.2f} to {above:.2f} % above")
+
+
+def evaluate(study, data, size, solver, tune, trials=10, more="iters=30"):
     command = [study.build / "rlar", "evaluate", data, "--methods", "rlar", "--train-per-class", str(size),
-               "--trials", "10", "--tune", tune, "-p", f"solver={solver}", "--json", "-q"]
-    if tune == "cv":
-        command += ["--grid", "alpha=0.001,0.01,0.1,1", "--grid", "beta=0.001,0.01,0.1,1,10"]
+               "--trials", str(trials), "--tune", tune, "-p", f"solver={solver}", "-p", more, "--missing", "mean",
+               "--json", "-q"]
+    if study.threads:
+        command += ["--threads", str(study.threads)]
+    for axis in CV_GRID if tune == "cv" else ():
+        command += ["--grid", axis]
     run = subprocess.run(command, check=True, capture_output=True, text=True)
     return json.loads(run.stdout)["results"][0]
 
 
 def accuracy(study):
-    done = load("solver-accuracy.json")
-    for name in study.wanted(SIZES):
-        file, sizes = SIZES[name]
-        data = study.data(file)
+    for name, (file, sizes) in {**SMALL, **SIZES}.items():
+        data = study.data(file) if name in study.wanted({**SMALL, **SIZES}) else None
         for size in sizes if data else ():
-            for tune in ("oracle", "cv"):
-                for solver in ("paper", "minimise"):
+            for tune in study.tunes:
+                for solver in study.solvers:
                     key = f"{name} {size} {tune} {solver}"
-                    if key in done:
+                    if key in load("solver-accuracy.json"):
                         continue
                     result = evaluate(study, data, size, solver, tune)
                     right = result["accuracy"]
-                    done[key] = dict(right, selected=result.get("selected"))
+                    done = load("solver-accuracy.json")  # another run may have added to it
+                    cells = {cell(row): row["accuracy"] for row in result["grid"]["cells"]}
+                    done[key] = dict(right, selected=result["selected"], cells=cells)
                     store("solver-accuracy.json", done)
                     print(f"{key}: {100 * right['mean']:.2f} +- {100 * right['std']:.2f}", flush=True)
+
+
+# Where the descent ends: the least eps, or the most rounds.
+ENDS = ("eps=1e-8", "eps=0.001", "eps=0.01", "eps=0.1", "eps=1", "iters=2", "iters=4", "iters=6")
+
+
+def ends(study):
+    """The oracle's grid, 3 trials, the smallest size of each image set, for every end."""
+    for name in study.wanted(SIZES):
+        file, sizes = SIZES[name]
+        data = study.data(file)
+        for end in ENDS if data else ():
+            key = f"{name} {sizes[0]} {end}"
+            if key in load("solver-ends.json"):
+                continue
+            result = evaluate(study, data, sizes[0], "minimise", "oracle", 3, end)
+            done = load("solver-ends.json")
+            done[key] = {cell(row): row["accuracy"] for row in result["grid"]["cells"]}
+            store("solver-ends.json", done)
+            print(f"{key}: best cell {100 * max(done[key].values()):.2f}, (0.1, 0.1) "
+                  f"{100 * done[key]['0.1,0.1']:.2f}, (0.01, 0.01) {100 * done[key]['0.01,0.01']:.2f}", flush=True)
+
+
+def sign_flips(differences):
+    """Exact paired test: how often do random signs give a mean as far from 0?"""
+    count, far = len(differences), 0
+    observed = abs(sum(differences)) * (1 - 1e-12)
+    for signs in range(1 << count):
+        total = sum(value if signs >> i & 1 else -value for i, value in enumerate(differences))
+        far += abs(total) >= observed
+    return far / (1 << count)
+
+
+def compare(table, name, size, printed):
+    """One line of the summary; whether the demands on the oracle hold."""
+    rows = {key.split(" ", 2)[2]: value for key, value in table.items()
+            if key.split()[:2] == [name, str(size)]}
+    line, met = [], {}
+    for tune in ("oracle", "cv"):
+        both = [rows.get(f"{tune} {solver}") for solver in ("paper", "minimise")]
+        if None in both:
+            continue
+        differences = [b - a for a, b in zip(both[0]["trials"], both[1]["trials"])]
+        line.append(f"{tune} {100 * both[0]['mean']:.2f} (Algorithm 1) {100 * both[1]['mean']:.2f} (minimise), "
+                    f"p = {sign_flips(differences):.3f}")
+        if tune == "oracle":
+            error = both[0]["std"] / len(differences) ** 0.5
+            met = {"as_good": both[1]["mean"] >= both[0]["mean"] - error,
+                   "printed": printed is None or 100 * both[1]["mean"] >= printed}
+    if line:
+        print(f"{name} {size}: " + (f"table {printed:.2f}; " if printed else "") + "; ".join(line))
+    return met
+
+
+def summary_of_accuracy(table):
+    met = [compare(table, name, size, printed) for name, (_, sizes) in SIZES.items()
+           for size, printed in zip(sizes, PAPER[name])]
+    for name, (_, sizes) in SMALL.items():
+        compare(table, name, sizes[0], None)
+    met = [row for row in met if row]
+    print(f"oracle of minimise: at least that of Algorithm 1 less one standard error on "
+          f"{sum(row['as_good'] for row in met)}, at least the printed value on "
+          f"{sum(row['printed'] for row in met)} of {len(met)} sizes of image sets")
+    for tune in ("oracle", "cv"):
+        differences = [table[key]["mean"] - table[key.replace("minimise", "paper")]["mean"] for key in table
+                       if key.endswith(f"{tune} minimise") and key.replace("minimise", "paper") in table]
+        if differences:
+            print(f"{tune}, all {len(differences)} sets and sizes: minimise better by "
+                  f"{100 * sum(differences) / len(differences):.2f} points on average, "
+                  f"p = {sign_flips(differences):.4f}")
 
 
 CURVES = {"COIL20, 30 per class": "coil20-30", "Binalpha, 19 per class": "binalpha-19",
@@ -195,26 +304,24 @@ def summary(study):
     done, known = load("solver-cells.json"), load("solver-best.json")
     for name in study.wanted(done):
         summary_of_cells(done, known, name)
-    table = load("solver-accuracy.json")
-    for name, (_, sizes) in SIZES.items():
-        for size, printed in zip(sizes, PAPER[name]):
-            rows = {key.split()[2] + " " + key.split()[3]: value for key, value in table.items()
-                    if key.split()[:2] == [name, str(size)]}
-            if rows:
-                print(f"{name} {size}: paper's table {printed:.2f}; " +
-                      ", ".join(f"{key} {100 * value['mean']:.2f}" for key, value in sorted(rows.items())))
+    if load("solver-path.json"):
+        summary_of_path(load("solver-path.json"))
+    summary_of_accuracy(load("solver-accuracy.json"))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     verbs = {"best": best, "cells": cells, "accuracy": accuracy, "curves": curves,
-             "summary": summary}
+             "path": path, "ends": ends, "summary": summary}
     parser.add_argument("verb", choices=verbs)
     parser.add_argument("--build", default=str(ROOT / "build"))
     parser.add_argument("--sets", type=lambda text: text.split(","), default=[])
+    parser.add_argument("--tune", type=lambda text: text.split(","), default=["oracle", "cv"])
+    parser.add_argument("--solvers", type=lambda text: text.split(","), default=["paper", "minimise"])
+    parser.add_argument("--threads", type=int, default=0)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="rlar-solver-") as scratch:
-        verbs[options.verb](Study(options.build, options.sets, scratch))
+        verbs[options.verb](Study(options, scratch))
 
 
 if __name__ == "__main__":

@@ -28,8 +28,8 @@ static const double LEAST_SHARE = 0.2;
  * one output by then. */
 static const double MOVING = 1e-3;
 /* Near W = 0 small is measured against the distance from J(0), but not against less than this share
- * of J(0). */
-static const double LEAST_SCALE = 0.01;
+ * of J(0), in the primal and in the dual. */
+static const double LEAST_SCALE = 3e-3, LEAST_SCALE_DUAL = 0.01;
 /* The slope that is left by a search along a ray, of that at its start. */
 static const double SLOPE_LEFT = 0.3;
 /* The least curvature of a sample in the metric, where its targets move along with its outputs. */
@@ -224,7 +224,8 @@ static rlar_status step(rlar_ctx *ctx, rlar_descent *m, rlar_info *info, double 
 
 double rlar__descent_scale(const rlar_descent *m, const rlar_info *info) {
     const double below = fabs(m->zero - info->objective);
-    return fmin(info->objective, fmax(below, LEAST_SCALE * m->zero));
+    const double least = m->coords.dual ? LEAST_SCALE_DUAL : LEAST_SCALE;
+    return fmin(info->objective, fmax(below, least * m->zero));
 }
 
 /* P past its best value u = sqrt(||w_r||^2 + eps^2): u^2/P + P is symmetric in log P about log u,

@@ -58,16 +58,17 @@ static void bound_of(rlar_state *st, int64_t i) {
 }
 
 /* Of the norms s, residuals and edges, the vectors s/rho are feasible for the dual problem of the
- * plain objective with the same V where no strain is above 1 (but for STRAINED, what the last step
- * may have left); its value there is a lower bound. Is it so high that W = 0 cannot be far from the
- * best? */
+ * plain objective with the same V where no strain is above 1; its value there is a lower bound. Is
+ * it so high that W = 0 cannot be far from the best? In the primal strains are above 1 only by what
+ * the last step has left, in the dual also where P lags behind the rows of W. */
 static rlar_status hopeless(rlar_ctx *ctx, rlar_minimum *q, bool *out) {
     rlar_state *st = &q->m.st;
     double worst;
     RLAR_TRY(rlar__minimise_strain(ctx, q, &worst));
     RLAR_TRY(rlar__each_sample(ctx, st, bound_of));
     const double bound = rlar__sum(st->n, st->value);
-    *out = q->m.still && worst < STRAINED && bound > (1.0 - HOPELESS) * q->m.zero;
+    const bool feasible = !q->m.coords.dual || worst < STRAINED;
+    *out = q->m.still && feasible && bound > (1.0 - HOPELESS) * q->m.zero;
     return RLAR_OK;
 }
 
