@@ -144,6 +144,8 @@ typedef struct rlar_workspace {
 void *rlar__carve(rlar_workspace *ws, int64_t count, size_t size);
 /* Take the measured bytes and start the second pass. */
 rlar_status rlar__workspace_take(rlar_ctx *ctx, rlar_workspace *ws, const char *what);
+/* Start another pass over what was taken, for a problem that is no larger. */
+void rlar__workspace_again(rlar_workspace *ws);
 void rlar__workspace_free(rlar_workspace *ws);
 
 /* ---- Threads (pool.c) ---- */

@@ -67,11 +67,16 @@ rlar_status rlar__workspace_take(rlar_ctx *ctx, rlar_workspace *ws, const char *
     return RLAR_OK;
 }
 
-void rlar__workspace_free(rlar_workspace *ws) {
+void rlar__workspace_again(rlar_workspace *ws) {
 #ifdef RLAR_POISON
     if (ws->base)
         ASAN_UNPOISON_MEMORY_REGION(ws->base, ws->size);
 #endif
+    ws->used = 0;
+}
+
+void rlar__workspace_free(rlar_workspace *ws) {
+    rlar__workspace_again(ws);
     rlar__free(ws->base);
     *ws = (rlar_workspace){0};
 }

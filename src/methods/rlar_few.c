@@ -138,40 +138,41 @@ static void scatter(const few *f) {
 
 /* ---- The rounds ---- */
 
-static rlar_status round_of_few(rlar_ctx *ctx, void *arg, rlar_info *info) {
-    few *f = arg;
+/* One round with the features that are in; the room was made for the most of them. */
+static rlar_status round_of_few(rlar_ctx *ctx, few *f, rlar_workspace *ws, int64_t count,
+                                rlar_info *info) {
+    rlar_minimum *all = f->all;
+    f->q = *all;
+    f->q.m.st.d = count;
+    f->q.left_out = all->m.st.d - count;
+    rlar__workspace_again(ws);
+    carve(ws, f);
+    if (ws->used > ws->size)
+        return rlar__fail(ctx, RLAR_E_INTERNAL, "%lld features need more room than %lld",
+                          (long long)count, (long long)most(&all->m.st));
     gather(f);
     RLAR_TRY(rlar__descent_outputs(ctx, &f->q.m));
     RLAR_TRY(rlar__minimise_round(ctx, &f->q, info));
     scatter(f);
+    all->eps = f->q.eps;
+    all->before = f->q.before;
+    all->m.still = f->q.m.still;
+    all->m.near = f->q.m.near;
+    all->m.st.kernel = f->q.m.st.kernel;
+    all->m.st.edge_kernel = f->q.m.st.edge_kernel;
+    all->m.st.row_kernel = f->q.m.st.row_kernel;
     return RLAR_OK;
 }
 
-/* One round with the features that are in. */
-static rlar_status run_few(rlar_ctx *ctx, rlar_minimum *q, int64_t count, rlar_info *info) {
-    few f = {.q = *q, .all = q};
-    f.q.m.st.d = count;
-    f.q.left_out = q->m.st.d - count;
-    RLAR_TRY(rlar__run_in_workspace(ctx, carve, round_of_few, &f, info));
-    q->eps = f.q.eps;
-    q->before = f.q.before;
-    q->m.still = f.q.m.still;
-    q->m.near = f.q.m.near;
-    q->m.st.kernel = f.q.m.st.kernel;
-    q->m.st.edge_kernel = f.q.m.st.edge_kernel;
-    q->m.st.row_kernel = f.q.m.st.row_kernel;
-    return RLAR_OK;
-}
-
-rlar_status rlar__minimise_few(rlar_ctx *ctx, rlar_minimum *q, double strain, rlar_info *info) {
-    const rlar_state *st = &q->m.st;
-    if (!possible(st) || strain > SPARSE)
-        return RLAR_OK;
-    const int64_t limit = most(st);
+/* Until no feature wants to come in, or too many do. */
+static rlar_status rounds_of_few(rlar_ctx *ctx, few *f, rlar_workspace *ws, int64_t limit,
+                                 rlar_info *info) {
+    rlar_minimum *q = f->all;
     int64_t count = q->m.cold ? first_few(q, limit) : those_in_use(q);
-    while (info->iterations < st->iters && count > 0 && count <= limit) {
-        RLAR_TRY(run_few(ctx, q, count, info));
-        RLAR_TRY(rlar__minimise_strain(ctx, q, &strain));
+    while (info->iterations < q->m.st.iters && count <= limit) {
+        double worst;
+        RLAR_TRY(round_of_few(ctx, f, ws, count, info));
+        RLAR_TRY(rlar__minimise_strain(ctx, q, &worst));
         const int64_t joined = join(q, JOIN, (int64_t)(NEXT * (double)limit) + 1);
         if (info->converged && joined == 0)
             return RLAR_OK;
@@ -180,6 +181,20 @@ rlar_status rlar__minimise_few(rlar_ctx *ctx, rlar_minimum *q, double strain, rl
     }
     q->eps = fmax(q->eps, AGAIN);
     return rlar__descent_outputs(ctx, &q->m);
+}
+
+rlar_status rlar__minimise_few(rlar_ctx *ctx, rlar_minimum *q, double strain, rlar_info *info) {
+    if (!possible(&q->m.st) || strain > SPARSE)
+        return RLAR_OK;
+    few f = {.q = *q, .all = q};
+    rlar_workspace ws = {0};
+    const int64_t limit = most(&q->m.st);
+    f.q.m.st.d = limit;
+    carve(&ws, &f);
+    RLAR_TRY(rlar__workspace_take(ctx, &ws, "the workspace for few features"));
+    const rlar_status status = rounds_of_few(ctx, &f, &ws, limit, info);
+    rlar__workspace_free(&ws);
+    return status;
 }
 
 rlar_status rlar__minimise_few_forecast(rlar_ctx *ctx, const rlar_state *st, rlar_forecast *out) {

@@ -127,6 +127,10 @@ static void test_workspace_measures_what_it_carves(void **state) {
     assert_int_equal((uintptr_t)b % 64, 0);
     memset(a, 1, 3);
     memset(b, 1, 5 * sizeof *b);
+    rlar__workspace_again(&ws); /* other pieces in the same room; no gap of the first is left */
+    char *whole = rlar__carve(&ws, (int64_t)ws.size - 64, 1);
+    assert_true((void *)whole == (void *)a && ws.used <= ws.size);
+    memset(whole, 1, ws.size - 64);
     rlar__workspace_free(&ws);
     rlar__carve(&ws, INT64_MAX, 16);
     assert_true(ws.overflow);
