@@ -20,6 +20,9 @@ static const double FIRST_EPS = 10.0;
 /* Where the start is the map of a neighbour in a grid: this times the share of locality, which is
  * WARM_MOST at most. */
 static const double WARM_EPS = 4.0, WARM_LEAST = 0.01, WARM_MOST = 0.3;
+/* Up to this eps, the parameter, smoothing is a means; beyond, the smoothed objective is what the
+ * user wants, whose minimum is not W = 0 and has no rows that are 0. */
+static const double PLAIN = 1e-3;
 /* What is left of eps from round to round. In the dual steps are cheap and P is fixed within a
  * round, so there are many rounds, until one changes the objective by less than QUIET. */
 static const double SHRINK = 0.1, SHRINK_DUAL = 0.4, QUIET = 0.01;
@@ -68,7 +71,7 @@ static rlar_status hopeless(rlar_ctx *ctx, rlar_minimum *q, bool *out) {
     RLAR_TRY(rlar__each_sample(ctx, st, bound_of));
     const double bound = rlar__sum(st->n, st->value);
     const bool feasible = !q->m.coords.dual || worst < STRAINED;
-    *out = q->m.still && feasible && bound > (1.0 - HOPELESS) * q->m.zero;
+    *out = q->plain && q->m.still && feasible && bound > (1.0 - HOPELESS) * q->m.zero;
     return RLAR_OK;
 }
 
@@ -207,11 +210,14 @@ static rlar_status begin(rlar_ctx *ctx, rlar_minimum *q, double *strain, rlar_in
     rlar_state *st = &q->m.st;
     bool warm = false;
     q->m.first = q->m.cold = true;
-    q->eps = FIRST_EPS;
+    q->plain = st->eps <= PLAIN;
+    q->eps = fmax(FIRST_EPS, st->eps);
     q->before = INFINITY;
     RLAR_TRY(rlar__initialise(ctx, st));
     RLAR_TRY(start_at_zero(ctx, q, strain, info));
-    if (*strain <= 1.0 || !st->start_w || all_zero(st->d * st->c, st->start_w))
+    if (q->plain && *strain <= 1.0)
+        return RLAR_OK;
+    if (!st->start_w || all_zero(st->d * st->c, st->start_w))
         return RLAR_OK;
     RLAR_TRY(warm_start(ctx, q, &warm));
     if (warm)
@@ -226,6 +232,10 @@ static rlar_status minimise(rlar_ctx *ctx, void *arg, rlar_info *info) {
     q->m.start = rlar__now();
     info->dual = q->m.st.wsolver.dual;
     RLAR_TRY(begin(ctx, q, &strain, info));
+    if (!q->plain) {
+        RLAR_TRY(rounds(ctx, q, info));
+        return measure_plain(ctx, &q->m, info);
+    }
     if (strain > 1.0) {
         RLAR_TRY(rlar__minimise_few(ctx, q, strain, info));
         RLAR_TRY(rounds(ctx, q, info));

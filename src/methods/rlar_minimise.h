@@ -12,6 +12,7 @@ typedef struct rlar_ranked {
 /* A search for the minimum and where it is. */
 typedef struct rlar_minimum {
     rlar_descent m;
+    bool plain;       /* the plain objective is wanted, not the one smoothed by st->eps */
     double eps;       /* of the next round */
     double before;    /* the objective after the last one */
     double *strain;   /* d: of the rows of W, after the last round */

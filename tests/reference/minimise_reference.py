@@ -55,17 +55,21 @@ class Objective:
         SciPy from W, b for eps = 1 .. 1e-6, the lowest value that was met."""
         best = self.value(W, b, V=V)
         for eps in (1.0, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6):
-
-            def both(theta, eps=eps):
-                W, b = self.split(theta)
-                gW, gb = self.gradient(W, b, eps, eps, V)
-                return self.value(W, b, eps, eps, V), np.concatenate([gW.ravel(), gb])
-
-            found = scipy.optimize.minimize(both, np.concatenate([W.ravel(), b]), jac=True,
-                                            method="L-BFGS-B", options={"maxiter": 300})
-            W, b = self.split(found.x)
+            W, b = self.descend(W, b, eps, eps, V)
             best = min(best, self.value(W, b, V=V))
         return best
+
+    def descend(self, W, b, eps, row_eps, V):
+        """SciPy's L-BFGS at one smoothing."""
+
+        def both(theta):
+            W, b = self.split(theta)
+            gW, gb = self.gradient(W, b, eps, row_eps, V)
+            return self.value(W, b, eps, row_eps, V), np.concatenate([gW.ravel(), gb])
+
+        found = scipy.optimize.minimize(both, np.concatenate([W.ravel(), b]), jac=True, method="L-BFGS-B",
+                                        options={"maxiter": 300})
+        return self.split(found.x)
 
     def split(self, theta):
         size = self.d * self.c

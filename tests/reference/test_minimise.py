@@ -63,6 +63,21 @@ class Oracle(unittest.TestCase):
                 peer = objective.minimum(*start, objective.neighbours(fit.W, fit.b))
                 self.assertLessEqual(fit.json["objective"], 1.005 * peer)
 
+    def test_smoothed_as_low_as_scipy(self):
+        """A large eps: the smoothed objective is the aim, and no W is cut to 0."""
+        for name, X, labels, alpha, beta in small_problems():
+            for eps in (0.1, 1.0, 30.0):
+                with self.subTest(name, eps=eps):
+                    objective = literal.Objective(X, labels, alpha, beta, 0)
+                    fit = minimise(X, labels, alpha, beta, eps=eps)
+                    V = objective.neighbours(fit.W, fit.b)
+                    start = np.zeros((X.shape[1], objective.c)), np.full(objective.c, 1.0 / objective.c)
+                    peer = objective.value(*objective.descend(*start, eps, eps / 10, V), eps, eps / 10, V)
+                    self.assertLessEqual(objective.value(fit.W, fit.b, eps, eps / 10, V), 1.002 * peer)
+                    self.assertTrue((np.linalg.norm(fit.W, axis=1) > 0).all())
+                    self.assertAlmostEqual(fit.json["objective"], objective.value(fit.W, fit.b),
+                                           delta=1e-9 * fit.json["objective"])
+
     def test_few_features_of_many(self):
         """A large alpha with n < d: the rounds start on few features, and all of them count at the end."""
         rng = np.random.default_rng(21)

@@ -251,6 +251,40 @@ static void test_grids_along_the_path(void **unused) {
     labelled_free(&s);
 }
 
+/* A map that is 0 everywhere gives all samples one class: it is not chosen, however large the
+ * class.
+ */
+static void test_zero_maps_are_not_chosen(void **unused) {
+    (void)unused;
+    static const char *const values[] = {"1000", "0.1"};
+    static const rlar_axis axis = {.name = "alpha", .values = values, .n_values = 2};
+    labelled s = clouds(400, 4, 2, (const int64_t[]){60, 12});
+    world w;
+    rlar_params *params = NULL;
+    rlar_eval *eval = NULL;
+    rlar_eval_result r = RLAR_INIT(rlar_eval_result);
+    world_open(&w, 2, &s);
+    assert_int_equal(rlar_params_new(w.ctx, "rlar", &params), RLAR_OK);
+    set_params(w.ctx, params, "solver=minimise");
+    const rlar_params *const methods[] = {params};
+    for (rlar_tune tune = RLAR_TUNE_CV; tune <= RLAR_TUNE_ORACLE; tune++) {
+        rlar_eval_spec spec = spec_of(methods);
+        spec.tune = tune;
+        spec.axes = &axis;
+        spec.n_axes = 1;
+        assert_true(rlar_evaluate(w.ctx, w.data, &spec, &eval) >= 0);
+        assert_int_equal(rlar_eval_get(eval, 0, &r), RLAR_OK);
+        assert_true(isnan(r.cell_accuracy[0]) && !isnan(r.cell_accuracy[1]));
+        for (int64_t i = 0; i < r.n_selected; i++)
+            assert_int_equal(r.selected[i], 1);
+        assert_int_equal(r.failed, 0);
+        rlar_eval_free(eval);
+    }
+    rlar_params_free(params);
+    world_close(&w);
+    labelled_free(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_as_low_as_without),
@@ -258,6 +292,7 @@ int main(void) {
         cmocka_unit_test(test_refused_where_it_does_not_fit),
         cmocka_unit_test(test_chains_cover_the_grid),
         cmocka_unit_test(test_grids_along_the_path),
+        cmocka_unit_test(test_zero_maps_are_not_chosen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
