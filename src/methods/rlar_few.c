@@ -4,7 +4,6 @@
  * alone, in a small system, in the primal, where the steps move the rows themselves (in the dual
  * they change from round to round only, by P). After each round the strain of all features is
  * looked at, and some of those above 1 join, at w_r = 0. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,11 +18,9 @@ static const double SPARSE = 5.0;
 /* The most features, as a share of min(n, d): beyond, the system of all features is as cheap. At
  * first and with each round so many of these may come in. */
 static const double FEW = 0.6, FIRST = 0.3, NEXT = 0.2;
-/* The strain from which on a feature comes in. */
-static const double JOIN = 1.01;
-/* Where few do not do, all features go on from this eps, if it is above the one that was reached: P
- * needs some rounds for its way up. */
-static const double AGAIN = 0.1;
+/* The strain from which on a feature comes in, and how many may want to, those that are in counted
+ * too, as a share of the most: some will not once others are in. */
+static const double JOIN = 1.01, WANTED = 1.25;
 
 typedef struct few {
     rlar_minimum q; /* the search on few features */
@@ -48,22 +45,25 @@ static int by_strain(const void *a, const void *b) {
                                   : (p->feature > q->feature) - (p->feature < q->feature);
 }
 
-/* Up to `room` features of those left out, of the largest strain above `least`, come in. */
-static int64_t join(rlar_minimum *q, double least, int64_t room) {
+/* Up to `room` features of those left out, of the largest strain above `least`, come in; *wanting:
+ * how many are above it. */
+static int64_t join(rlar_minimum *q, double least, int64_t room, int64_t *wanting) {
     int64_t count = 0;
     for (int64_t r = 0; r < q->m.st.d; r++)
         if (!q->in[r] && q->strain[r] > least)
             q->ranked[count++] = (rlar_ranked){.strain = q->strain[r], .feature = r};
     qsort(q->ranked, (size_t)count, sizeof *q->ranked, by_strain);
     const int64_t joined = count < room ? count : room;
+    *wanting = count;
     for (int64_t i = 0; i < joined; i++)
         q->in[q->ranked[i].feature] = true;
     return joined;
 }
 
 static int64_t first_few(rlar_minimum *q, int64_t limit) {
+    int64_t wanting;
     memset(q->in, 0, (size_t)q->m.st.d * sizeof *q->in);
-    return join(q, 0.0, (int64_t)(FIRST * (double)limit));
+    return join(q, 0.0, (int64_t)(FIRST * (double)limit), &wanting);
 }
 
 /* From another map: its features. */
@@ -173,14 +173,16 @@ static rlar_status rounds_of_few(rlar_ctx *ctx, few *f, rlar_workspace *ws, int6
         double worst;
         RLAR_TRY(round_of_few(ctx, f, ws, count, info));
         RLAR_TRY(rlar__minimise_strain(ctx, q, &worst));
-        const int64_t joined = join(q, JOIN, (int64_t)(NEXT * (double)limit) + 1);
+        int64_t wanting;
+        const int64_t joined = join(q, JOIN, (int64_t)(NEXT * (double)limit) + 1, &wanting);
         if (info->converged && joined == 0)
             return RLAR_OK;
         info->converged = 0;
+        if ((double)(count + wanting) > WANTED * (double)limit)
+            return RLAR_OK;
         count += joined;
     }
-    q->eps = fmax(q->eps, AGAIN);
-    return rlar__descent_outputs(ctx, &q->m);
+    return RLAR_OK;
 }
 
 rlar_status rlar__minimise_few(rlar_ctx *ctx, rlar_minimum *q, double strain, rlar_info *info) {

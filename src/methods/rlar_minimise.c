@@ -238,6 +238,8 @@ static rlar_status minimise(rlar_ctx *ctx, void *arg, rlar_info *info) {
     }
     if (strain > 1.0) {
         RLAR_TRY(rlar__minimise_few(ctx, q, strain, info));
+        if (!info->converged && info->iterations > 0 && info->iterations < q->m.st.iters)
+            RLAR_TRY(begin(ctx, q, &strain, info));
         RLAR_TRY(rounds(ctx, q, info));
         return finish(ctx, &q->m, info);
     }

@@ -100,7 +100,34 @@ class Oracle(unittest.TestCase):
         self.assertLessEqual(max(np.diff(smoothed) / smoothed[:-1]), 1e-9)
 
 
+def wide_problem(number):
+    """More features than samples, correlated, and alpha from 0.15 to 0.95 of what makes W = 0: some need few
+    features, some turn out to need many."""
+    rng = np.random.default_rng(number)
+    c = int(rng.integers(2, 9))
+    labels = np.repeat(np.arange(c), int(rng.integers(200 // c + 1, 330 // c + 1)))
+    n = len(labels)
+    d = int(rng.integers(n + 1, n + 500))
+    common = rng.normal(size=(int(rng.integers(5, 60)), d))
+    X = rng.normal(size=(n, len(common))) @ common / 8 * rng.uniform(0, 1)
+    X += rng.normal(size=(n, d)) * rng.uniform(0.1, 1) + (rng.normal(size=(c, d)) * rng.uniform(0.02, 0.5))[labels]
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    start = np.zeros((d, c)), np.full(c, 1.0 / c)
+    pull, _ = literal.Objective(X, labels, 0.0, 0.0, 0).gradient(*start, 1e-12, 1e-12)
+    alpha = rng.uniform(0.15, 0.95) * np.linalg.norm(pull, axis=1).max()
+    return X, labels, alpha, float(10 ** rng.uniform(-3, 1))
+
+
 class Promises(unittest.TestCase):
+    def test_wide_problems(self):
+        for number in range(24):
+            X, labels, alpha, beta = wide_problem(number)
+            with self.subTest(number, n=X.shape[0], d=X.shape[1], alpha=alpha, beta=beta):
+                fit = minimise(X, labels, alpha, beta)
+                paper = program.fit(X, labels, alpha=alpha, beta=beta).json["objective"]
+                self.assertLessEqual(fit.json["objective"], paper * (1 + 1e-9))
+                self.assertTrue(fit.json["converged"])
+
     def test_no_higher_than_algorithm_1_or_zero(self):
         for name, X, labels, alpha, beta in small_problems():
             with self.subTest(name):
