@@ -8,6 +8,7 @@
     bench/minimise.py ends       accuracy where the descent stops early: larger last eps, fewer rounds
     bench/minimise.py curves     objective against time on four data sets, as a figure (gnuplot)
     bench/minimise.py summary    the demands, from what was measured
+    bench/minimise.py defaults   which one rule for alpha and beta serves all sets, by size
     bench/minimise.py table      the accuracies as the table of docs/solver.md
 
 Options: --build DIR (default build), --sets a,b, --tune oracle,cv, --solvers a:b, --threads N (the last
@@ -17,6 +18,7 @@ so times can be compared; `accuracy` uses all threads.
 """
 import argparse
 import json
+import math
 import os
 import statistics
 import subprocess
@@ -326,10 +328,46 @@ def table(study):
             print(f"| {name}, {size} | {printed:.2f} | " + " | ".join(texts) + " |")
 
 
+CLASSES = {"binalpha": 36, "coil20": 20, "ar": 100, "yaleb": 38, "dermatology": 6, "diabetes": 2,
+           "ionosphere": 2, "iris": 3, "wine": 3}
+GRID = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 10, 100, 1000)
+
+
+def nearest(value):
+    return min(GRID, key=lambda known: abs(math.log(known / value)))
+
+
+def loss(done, names, alpha_of, beta):
+    """Points below the best cell, for the cell nearest to a rule: the mean over the sets, the largest."""
+    losses = []
+    for keys in names.values():
+        sizes = [(key, int(key.split()[1]) * CLASSES[key.split()[0]], CLASSES[key.split()[0]]) for key in keys]
+        found = [(done[key]["cells"], f"{nearest(alpha_of(n, c)):g},{beta:g}") for key, n, c in sizes]
+        losses.append(statistics.mean(max(v for v in cells.values() if v is not None) - (cells[at] or 0)
+                                      for cells, at in found))
+    return 100 * statistics.mean(losses), 100 * max(losses)
+
+
+def defaults(study):
+    """alpha = a n^p c^q and one beta: the best a and beta for some p and q."""
+    done = load("solver-accuracy.json")
+    for solver in study.solvers:
+        names = {}
+        for key in done:
+            if key.endswith(f" oracle {solver}") and "cells" in done[key]:
+                names.setdefault(key.split()[0], []).append(key)
+        for p, q in ((0, 0), (0.5, 0), (1, 0), (1, 0.5), (1, 1)) if names else ():
+            tries = [(loss(done, names, lambda n, c: a * n**p * c**q, beta), a, beta)
+                     for a in (10 ** (k / 4) for k in range(-24, 4)) for beta in GRID]
+            (mean, most), a, beta = min(tries)
+            print(f"{solver}, {len(names)} sets: alpha = {a:.2g} n^{p:g} c^{q:g}, beta = {beta:g}: "
+                  f"{mean:.2f} points below the best cell on average, {most:.2f} at most")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     verbs = {"best": best, "cells": cells, "accuracy": accuracy, "curves": curves,
-             "path": path, "ends": ends, "table": table, "summary": summary}
+             "path": path, "ends": ends, "table": table, "defaults": defaults, "summary": summary}
     parser.add_argument("verb", choices=verbs)
     parser.add_argument("--build", default=str(ROOT / "build"))
     parser.add_argument("--sets", type=lambda text: text.split(","), default=[])
