@@ -3,9 +3,9 @@
  * Algorithm 1 freezes where every sample that keeps its margin has the weight 1/eps [N18]. Here T
  * and V are eliminated (the nearest targets, the nearest neighbours), the norms are smoothed by an
  * eps that shrinks from round to round, and each round (rlar_descent.h) descends in W and b, with
- * the reweighted system of Algorithm 1 as a metric. Where few features can hold on to W, the last
- * rounds have these alone (rlar_few.c). docs/solver.md has the reasons, the proof of descent and
- * what was tried instead. */
+ * the reweighted system of Algorithm 1 as a metric. Where alpha is so large that
+ * few features can hold on to W, the rounds have these alone (rlar_few.c). docs/solver.md has the
+ * reasons, the proof of descent and what was tried instead. */
 #include "methods/rlar_minimise.h"
 
 #include <math.h>
@@ -31,8 +31,8 @@ static const double SHRINK = 0.1, SHRINK_DUAL = 0.4, QUIET = 0.01;
  * while one gains more than ROUND_GAIN times tol. */
 static const double TOL = 5e-4, TOL_SMALL = 5e-6, LAST_BIAS = 10.0, ROUND_GAIN = 4.0;
 static const double LEAST_ROUND = 1e-4; /* whatever tol is: rounds cost more than steps */
-/* By what share of it W = 0 may miss the best objective when the search for a better W is given up.
- */
+/* By what share of it W = 0 may miss the best objective when the search for a better W is given up;
+ * and the strain that may be taken for 1 there. */
 static const double HOPELESS = 1e-4, STRAINED = 1.01;
 /* Where the objective is wanted without smoothing: far below what sums of n terms can resolve. */
 static const double PLAIN_EPS = 1e-14;
