@@ -313,8 +313,8 @@ struct rlar_fit_options {
         *scale; /* "none", "unit", "minmax", "zscore" or a chain "minmax,unit"; NULL: "unit" */
     const int64_t *rows; /* train on these samples only, or NULL: all */
     int64_t n_rows;
-    const rlar_model *start; /* a model of the same method, features and classes, with other
-                                parameters, to start from; NULL: none. It saves time where the
+    const rlar_model *start; /* a model of the same method, features, classes and scaling, with
+                                another beta, to start from; NULL: none. It saves time where the
                                 method can (rlar with solver=minimise) and is ignored elsewhere */
 };
 

@@ -122,6 +122,11 @@ static rlar_status check_start(rlar_ctx *ctx, const rlar_training *t, const rlar
     if (!start->method || strcmp(start->method, name) != 0)
         return rlar__fail(ctx, RLAR_E_ARG, "rlar_fit: the start is a model of %s, not of %s",
                           start->method ? start->method : "no method", name);
+    const int64_t outputs = params->method->outputs(&t->train, params);
+    if (start->p != outputs)
+        return rlar__fail(ctx, RLAR_E_ARG,
+                          "rlar_fit: the start has %lld outputs, the method makes %lld of the data",
+                          (long long)start->p, (long long)outputs);
     if (start->d != t->train.d)
         return rlar__fail(ctx, RLAR_E_ARG,
                           "rlar_fit: the start has %lld features, the data have %lld",

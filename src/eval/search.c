@@ -160,13 +160,6 @@ static void keep_classes(rlar_run *run, const rlar_unit *unit, int64_t fit,
         run->kept[fit * run->test_max + i] = (int32_t)classes[i];
 }
 
-/* A zero map is no choice: it gives all samples one class, which may be the largest one. */
-static rlar_status refuse_zero(rlar_ctx *ctx, rlar_status fitted) {
-    if (fitted != RLAR_W_ZERO)
-        return fitted;
-    return rlar__fail(ctx, RLAR_E_NUMERIC, "every row of W is 0: the map tells no classes apart");
-}
-
 /* One cell, whose fit has ended with `fitted`. */
 static rlar_status search_cell(rlar_ctx *ctx, rlar_run *run, const rlar_unit *unit, int64_t cell,
                                rlar_status fitted, const rlar_model *model, double fit_seconds,
@@ -195,8 +188,7 @@ static rlar_status search_combination(rlar_ctx *ctx, rlar_run *run, const rlar_u
     const int64_t cell = rlar__grid_find(grid, unit->scale, 0, combination);
     rlar_model *found = NULL;
     double seconds = 0.0;
-    const rlar_status fitted =
-        refuse_zero(ctx, rlar__unit_fit(ctx, unit, cell, *model, &found, &seconds));
+    const rlar_status fitted = rlar__unit_fit(ctx, unit, cell, *model, &found, &seconds);
     rlar_model_free(*model);
     *model = found;
     rlar_status status = RLAR_OK;

@@ -104,6 +104,14 @@ static rlar_status fit_cell(rlar_ctx *ctx, const rlar_unit *u, const rlar_params
     return rlar__fit_training(ctx, u->training, params, start, out, &info);
 }
 
+/* Where something is chosen, a zero map is no choice: it gives all samples one class, which may be
+ * the largest one. */
+static rlar_status refuse_zero(rlar_ctx *ctx, const rlar_unit *u, rlar_status fitted) {
+    if (fitted != RLAR_W_ZERO || u->run->spec->tune == RLAR_TUNE_NONE)
+        return fitted;
+    return rlar__fail(ctx, RLAR_E_NUMERIC, "every row of W is 0: the map tells no classes apart");
+}
+
 rlar_status rlar__unit_fit(rlar_ctx *ctx, const rlar_unit *u, int64_t cell, const rlar_model *first,
                            rlar_model **out, double *seconds) {
     rlar_cell made = {0};
@@ -112,7 +120,7 @@ rlar_status rlar__unit_fit(rlar_ctx *ctx, const rlar_unit *u, int64_t cell, cons
     const rlar_status status = fit_cell(ctx, u, made.params, first, out);
     *seconds = u->seconds[0] + rlar__now() - start;
     rlar__cell_free(&made);
-    return status;
+    return refuse_zero(ctx, u, status);
 }
 
 rlar_status rlar__unit_predict(rlar_ctx *ctx, const rlar_unit *u, const rlar_model *model,

@@ -108,7 +108,7 @@ static rlar_status slope_of(rlar_ctx *ctx, rlar_descent *m, rlar_info *info) {
 /* At the present outputs: V, T, Phi and its gradient. */
 static rlar_status evaluate_step(rlar_ctx *ctx, rlar_descent *m, rlar_info *info) {
     const rlar_graph *v = &m->st.graph.v;
-    if (m->cold)
+    if (m->cold && m->coords.dual)
         memcpy(m->before, v->neighbour, (size_t)(v->n * v->stride) * sizeof *m->before);
     RLAR_TRY(rlar__update_g_v(ctx, &m->st));
     RLAR_TRY(rlar__descent_evaluate(ctx, m, info));
@@ -287,7 +287,7 @@ rlar_status rlar__descend(rlar_ctx *ctx, rlar_descent *m, double eps, rlar_info 
         info->steps++;
         const double scale = m->near ? rlar__descent_scale(m, info) : info->objective;
         info->gradient = -0.5 * slope / scale;
-        m->still = gain < enough * scale && info->gradient < enough && !moving(m);
+        m->still = gain < enough * scale && info->gradient < enough && (gain == 0.0 || !moving(m));
         if (gain == 0.0) /* nothing moved, and nothing would */
             break;
     }

@@ -169,7 +169,7 @@ static rlar_status rounds_of_few(rlar_ctx *ctx, few *f, rlar_workspace *ws, int6
                                  rlar_info *info) {
     rlar_minimum *q = f->all;
     int64_t count = q->m.cold ? first_few(q, limit) : those_in_use(q);
-    while (info->iterations < q->m.st.iters && count <= limit) {
+    while (info->iterations < q->m.st.iters && count > 0 && count <= limit) {
         double worst;
         RLAR_TRY(round_of_few(ctx, f, ws, count, info));
         RLAR_TRY(rlar__minimise_strain(ctx, q, &worst));

@@ -34,6 +34,8 @@ static const double LEAST_ROUND = 1e-4; /* whatever tol is: rounds cost more tha
 /* By what share of it W = 0 may miss the best objective when the search for a better W is given up;
  * and the strain that may be taken for 1 there. */
 static const double HOPELESS = 1e-4, STRAINED = 1.01;
+/* A residual that is 0 but for what the search for b has left; outputs are of size 1. */
+static const double KEPT = 1e-6;
 /* Where the objective is wanted without smoothing: far below what sums of n terms can resolve. */
 static const double PLAIN_EPS = 1e-14;
 
@@ -67,11 +69,14 @@ static void bound_of(rlar_state *st, int64_t i) {
 static rlar_status hopeless(rlar_ctx *ctx, rlar_minimum *q, bool *out) {
     rlar_state *st = &q->m.st;
     double worst;
+    *out = false;
+    if (!q->plain || !q->m.still)
+        return RLAR_OK;
     RLAR_TRY(rlar__minimise_strain(ctx, q, &worst));
     RLAR_TRY(rlar__each_sample(ctx, st, bound_of));
     const double bound = rlar__sum(st->n, st->value);
     const bool feasible = !q->m.coords.dual || worst < STRAINED;
-    *out = q->plain && q->m.still && feasible && bound > (1.0 - HOPELESS) * q->m.zero;
+    *out = feasible && bound > (1.0 - HOPELESS) * q->m.zero;
     return RLAR_OK;
 }
 
@@ -120,6 +125,25 @@ static rlar_status measure_plain(rlar_ctx *ctx, rlar_descent *m, rlar_info *info
     return rlar__descent_measure(ctx, m, info);
 }
 
+/* At most one class keeps its margin at W = 0, one that outweighs the others: its pull is 0/0. At
+ * the best b all pulls add up to 0, which tells what it is. */
+static void balance(rlar_descent *m) {
+    const rlar_state *st = &m->st;
+    const int64_t c = st->c, *first = st->groups.first;
+    for (int64_t l = 0; l < c; l++) {
+        const int64_t from = first[l], end = first[l + 1];
+        if (rlar__distance2(c, st->y + from * c, st->t + from * c) > KEPT * KEPT)
+            continue;
+        for (int64_t k = 0; k < c; k++) {
+            double others = 0.0;
+            for (int64_t i = 0; i < st->n; i++)
+                others += i < from || i >= end ? m->pull[i * c + k] : 0.0;
+            for (int64_t i = from; i < end; i++)
+                m->pull[i * c + k] = -others / (double)(end - from);
+        }
+    }
+}
+
 /* W = 0 and its objective; V is that of the samples, at length 0. If no strain is above 1, no W is
  * better: no row of the gradient of the other terms is longer than alpha, what the row-sparsity
  * loses by leaving 0. V does not matter there. */
@@ -136,6 +160,7 @@ static rlar_status start_at_zero(rlar_ctx *ctx, rlar_minimum *q, double *strain,
     rlar__descent_smooth(m, PLAIN_EPS, PLAIN_EPS, PLAIN_EPS);
     RLAR_TRY(rlar__descent_evaluate(ctx, m, info));
     info->objective = m->zero = info->regression;
+    balance(m);
     return rlar__minimise_strain(ctx, q, strain);
 }
 
@@ -157,7 +182,7 @@ static rlar_status warm_start(rlar_ctx *ctx, rlar_minimum *q, bool *warm) {
     memcpy(st->b, st->start_b, (size_t)st->c * sizeof *st->b);
     RLAR_TRY(measure_plain(ctx, &q->m, &at));
     const double share = at.locality / at.objective;
-    *warm = share <= WARM_MOST;
+    *warm = share <= WARM_MOST && at.objective <= q->m.zero; /* a start that is worth it */
     if (*warm)
         q->eps = fmax(WARM_EPS * share, WARM_LEAST);
     q->m.cold = !*warm;
@@ -210,6 +235,7 @@ static rlar_status begin(rlar_ctx *ctx, rlar_minimum *q, double *strain, rlar_in
     rlar_state *st = &q->m.st;
     bool warm = false;
     q->m.first = q->m.cold = true;
+    q->m.near = false;
     q->plain = st->eps <= PLAIN;
     q->eps = fmax(FIRST_EPS, st->eps);
     q->before = INFINITY;

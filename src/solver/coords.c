@@ -218,8 +218,10 @@ double rlar__coords_sparsity(const rlar_coords *coords, double t, double *slope)
 void rlar__coords_move(rlar_coords *coords, const double *v, double t) {
     for (int64_t i = 0; i < coords->length; i++)
         coords->point[i] += t * v[i];
-    if (coords->dual)
-        coords->sparsity += t * (coords->slope + 0.5 * t * coords->curvature);
+    if (!coords->dual)
+        return;
+    coords->sparsity += t * (coords->slope + 0.5 * t * coords->curvature);
+    coords->slope += t * coords->curvature; /* the step may be taken back */
 }
 
 const double *rlar__coords_outputs(const rlar_coords *coords, const double *image, double *room) {

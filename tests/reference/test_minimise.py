@@ -151,6 +151,20 @@ class Promises(unittest.TestCase):
                 smoothed = fit.trace["smoothed"]
                 self.assertLessEqual(max(np.diff(smoothed) / smoothed[:-1], default=-1.0), 1e-9)
 
+    def test_one_class_outweighs_the_others(self):
+        """Then it keeps its margin at W = 0, and its subgradient there is not its direction. Without
+        locality: V has nothing to do with it."""
+        rng = np.random.default_rng(17)
+        for sizes in ((20, 10), (30, 5), (40, 3, 4), (12, 11)):
+            for d in (1, 3, 60):
+                labels = np.repeat(np.arange(len(sizes)), sizes)
+                X = rng.normal(size=(len(labels), d)) * 0.05 + rng.normal(size=(len(sizes), d))[labels]
+                for alpha in (0.001, 0.1, 1.0, 5.0):
+                    with self.subTest(sizes=sizes, d=d, alpha=alpha):
+                        fit = minimise(X, labels, alpha, 0, scale="none")
+                        paper = program.fit(X, labels, alpha=alpha, beta=0, scale="none").json["objective"]
+                        self.assertLessEqual(fit.json["objective"], paper * (1 + 1e-7))
+
     def test_large_alpha_gives_exactly_zero(self):
         rng = np.random.default_rng(3)
         for sizes in ((7, 5, 9), (8, 8, 8), (60, 3), (40, 2, 5)):
