@@ -109,7 +109,8 @@ static rlar_status fit_cell(rlar_ctx *ctx, const rlar_unit *u, const rlar_params
 static rlar_status refuse_zero(rlar_ctx *ctx, const rlar_unit *u, rlar_status fitted) {
     if (fitted != RLAR_W_ZERO || u->run->spec->tune == RLAR_TUNE_NONE)
         return fitted;
-    return rlar__fail(ctx, RLAR_E_NUMERIC, "every row of W is 0: the map tells no classes apart");
+    return rlar__fail(ctx, RLAR_E_NUMERIC,
+                      "every row of W is 0: the map tells no classes apart; lower alpha or beta");
 }
 
 rlar_status rlar__unit_fit(rlar_ctx *ctx, const rlar_unit *u, int64_t cell, const rlar_model *first,

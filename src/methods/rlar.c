@@ -27,8 +27,7 @@ static const rlar_param_def params_table[] = {
      "iterations; minimise: at most so many rounds of descent"},
     {"eps", RLAR_PARAM_REAL, 1e-8, 1e-15, 1000.0, NULL, NULL, "1e-8",
      "smoothing of the norms, which ends here (anneal: at 1e-4 at the least); minimise: above "
-     "0.001 "
-     "the smoothed objective is what is minimised, and 1 often classifies better"},
+     "0.001 the smoothed objective is what is minimised, and 1 often classifies better"},
     {"solver", RLAR_PARAM_CHOICE, 0, 0, 2, "paper|anneal|minimise", NULL, "paper",
      "paper: Algorithm 1 with fixed eps; anneal: eps shrinks, reaches lower objectives; minimise: "
      "descends to the minimum of the objective"},
@@ -93,9 +92,8 @@ static rlar_status algorithm_1(rlar_ctx *ctx, void *arg, rlar_info *info) {
 
 /* minimise may find that no W is better than 0; Algorithm 1 only comes near it. */
 static rlar_status zero_verdict(rlar_ctx *ctx, const rlar_state *st) {
-    for (int64_t i = 0; i < st->d * st->c; i++)
-        if (st->w[i] != 0.0)
-            return RLAR_OK;
+    if (!rlar__all_zero(st->d * st->c, st->w))
+        return RLAR_OK;
     rlar__log(ctx, RLAR_W_ZERO,
               "every row of W is 0: with alpha = %g and beta = %g no feature is worth its weight; "
               "lower alpha or beta",

@@ -63,6 +63,7 @@ rlar_status rlar__update_dhat(rlar_ctx *ctx, rlar_state *st, rlar_info *info);
 void rlar__update_dtil(rlar_state *st, rlar_info *info);
 /* The locality term of (12), which completes the objective, plain and smoothed. */
 rlar_status rlar__measure_locality(rlar_ctx *ctx, rlar_state *st, rlar_info *info);
+bool rlar__all_zero(int64_t count, const double *x);
 /* The best b where W = 0; t and y are used. */
 void rlar__zero_offset(rlar_state *st);
 /* The weighted problem of (13) at the present weights. */

@@ -68,15 +68,16 @@ static void bound_of(rlar_state *st, int64_t i) {
  * the last step has left, in the dual also where P lags behind the rows of W. */
 static rlar_status hopeless(rlar_ctx *ctx, rlar_minimum *q, bool *out) {
     rlar_state *st = &q->m.st;
-    double worst;
+    double worst = 0.0;
     *out = false;
     if (!q->plain || !q->m.still)
         return RLAR_OK;
-    RLAR_TRY(rlar__minimise_strain(ctx, q, &worst));
     RLAR_TRY(rlar__each_sample(ctx, st, bound_of));
-    const double bound = rlar__sum(st->n, st->value);
-    const bool feasible = !q->m.coords.dual || worst < STRAINED;
-    *out = feasible && bound > (1.0 - HOPELESS) * q->m.zero;
+    if (rlar__sum(st->n, st->value) <= (1.0 - HOPELESS) * q->m.zero)
+        return RLAR_OK;
+    if (q->m.coords.dual) /* a product with the samples, so it is asked last */
+        RLAR_TRY(rlar__minimise_strain(ctx, q, &worst));
+    *out = worst < STRAINED;
     return RLAR_OK;
 }
 
@@ -164,13 +165,6 @@ static rlar_status start_at_zero(rlar_ctx *ctx, rlar_minimum *q, double *strain,
     return rlar__minimise_strain(ctx, q, strain);
 }
 
-static bool all_zero(int64_t count, const double *x) {
-    for (int64_t i = 0; i < count; i++)
-        if (x[i] != 0.0)
-            return false;
-    return true;
-}
-
 /* From the map of a neighbour in a grid. What beta can have changed is at most the share of
  * locality in the objective: small where beta hardly matters and where all neighbours have one
  * output. So eps starts there; beyond WARM_MOST another V may be better, and *warm says no. */
@@ -243,7 +237,7 @@ static rlar_status begin(rlar_ctx *ctx, rlar_minimum *q, double *strain, rlar_in
     RLAR_TRY(start_at_zero(ctx, q, strain, info));
     if (q->plain && *strain <= 1.0)
         return RLAR_OK;
-    if (!st->start_w || all_zero(st->d * st->c, st->start_w))
+    if (!st->start_w || rlar__all_zero(st->d * st->c, st->start_w))
         return RLAR_OK;
     RLAR_TRY(warm_start(ctx, q, &warm));
     if (warm)

@@ -27,9 +27,9 @@ typedef struct rlar_minimum {
 rlar_status rlar__minimise_strain(rlar_ctx *ctx, rlar_minimum *q, double *worst);
 /* One round: W and b at q->eps; then eps for the next, and whether this was the last. */
 rlar_status rlar__minimise_round(rlar_ctx *ctx, rlar_minimum *q, rlar_info *info);
-/* The rounds on few features, where few may do; `strain` is the worst at W = 0. W and b are there if
- * info->converged or `iters` are over; otherwise few do not do, and the search has to start again:
- * P would need many rounds for its way up, and V has been chosen by few features. */
+/* The rounds on few features, where few may do; `strain` is the worst at W = 0. W and b are there
+ * if info->converged or `iters` are over; otherwise few do not do, and the search has to start
+ * again: P would need many rounds for its way up, and V has been chosen by few features. */
 rlar_status rlar__minimise_few(rlar_ctx *ctx, rlar_minimum *q, double strain, rlar_info *info);
 /* The room that it may take. */
 rlar_status rlar__minimise_few_forecast(rlar_ctx *ctx, const rlar_state *st, rlar_forecast *out);

@@ -182,6 +182,13 @@ rlar_status rlar__measure_locality(rlar_ctx *ctx, rlar_state *st, rlar_info *inf
 
 /* ---- W = 0 ---- */
 
+bool rlar__all_zero(int64_t count, const double *x) {
+    int64_t i = 0;
+    while (i < count && x[i] == 0.0)
+        i++;
+    return i == count;
+}
+
 /* The targets of a class are those of the output b, and b is their weighted mean. Classes of one
  * size are done at once. */
 void rlar__zero_offset(rlar_state *st) {
