@@ -12,6 +12,7 @@
  * minimise, is another algorithm with the same steps: rlar_minimise.c.
  * [Nx] are entries of docs/paper-notes.md. T and Y are kept transposed (c x n). */
 #include <math.h>
+#include <string.h>
 
 #include "methods/rlar.h"
 
@@ -67,7 +68,6 @@ static void carve(rlar_workspace *ws, void *arg) {
 
 static rlar_status algorithm_1(rlar_ctx *ctx, void *arg, rlar_info *info) {
     rlar_state *st = arg;
-    const double start = rlar__now();
     info->dual = st->wsolver.dual;
     set_smoothing(st, 1);
     RLAR_TRY(rlar__initialise(ctx, st));
@@ -82,10 +82,73 @@ static rlar_status algorithm_1(rlar_ctx *ctx, void *arg, rlar_info *info) {
         rlar__update_dtil(st, info);
         RLAR_TRY(rlar__measure_locality(ctx, st, info));
         info->eps = st->kernel.eps;
-        RLAR_TRY(rlar__iteration_end(ctx, t, st->iters, start, info));
+        RLAR_TRY(rlar__iteration_end(ctx, t, st->iters, st->began, info));
         info->converged = converged(st, t, before, info->smoothed);
     }
     return RLAR_OK;
+}
+
+/* ---- Not above Algorithm 1 ---- */
+
+/* Algorithm 1 of the same problem into `map`, without a word to anybody. */
+static rlar_status aside(rlar_ctx *ctx, const rlar_state *st, rlar_map *map, rlar_info *info) {
+    rlar_state other = *st;
+    rlar_ctx quiet;
+    other.solver = RLAR_SOLVER_PAPER;
+    other.dual = rlar__wsolve_prefers_dual(st->n, st->d);
+    other.tol = 0.0;
+    RLAR_TRY(rlar__map_new(ctx, st->d, st->c, map));
+    other.w = map->w;
+    other.b = map->b;
+    rlar__ctx_child(ctx, true, &quiet);
+    const rlar_status status = rlar__run_in_workspace(&quiet, carve, algorithm_1, &other, info);
+    if (status == RLAR_E_NUMERIC) /* it need not do where minimise does */
+        info->objective = INFINITY;
+    else if (status < 0)
+        rlar__fail(ctx, status, "%s", quiet.error);
+    rlar__ctx_child_end(&quiet);
+    return status == RLAR_E_NUMERIC ? RLAR_OK : status;
+}
+
+static rlar_status go_on_from(rlar_ctx *ctx, rlar_state *st, const rlar_map *map, rlar_info *info) {
+    st->start_w = map->w;
+    st->start_b = map->b;
+    st->start_is_better = true;
+    st->iters += info->iterations;
+    info->converged = 0;
+    return rlar__minimise(ctx, st, info);
+}
+
+/* Lower by more than the tolerance, not by what the last digits leave. */
+static bool much_lower(const rlar_state *st, const rlar_info *at, const rlar_info *info) {
+    return at->objective < (1.0 - st->tol) * info->objective;
+}
+
+static void keep(rlar_state *st, const rlar_map *map, const rlar_info *at, rlar_info *info) {
+    memcpy(st->w, map->w, (size_t)(st->d * st->c) * sizeof *st->w);
+    memcpy(st->b, map->b, (size_t)st->c * sizeof *st->b);
+    info->converged = info->converged && !much_lower(st, at, info);
+    info->regression = at->regression;
+    info->sparsity = at->sparsity;
+    info->locality = at->locality;
+    info->objective = at->objective;
+}
+
+/* minimise and Algorithm 1 may end with different V, and then either may be lower. Where both cost
+ * nothing, down from the better one. */
+static rlar_status minimise(rlar_ctx *ctx, rlar_state *st, rlar_info *info) {
+    rlar_map map = {0};
+    rlar_info at = {0};
+    RLAR_TRY(rlar__minimise(ctx, st, info));
+    if (!rlar__minimise_at_leisure(st))
+        return RLAR_OK;
+    rlar_status status = aside(ctx, st, &map, &at);
+    if (status >= 0 && much_lower(st, &at, info))
+        status = go_on_from(ctx, st, &map, info);
+    if (status >= 0 && at.objective < info->objective)
+        keep(st, &map, &at, info);
+    rlar__map_free(&map);
+    return status;
 }
 
 /* ---- The method ---- */
@@ -114,6 +177,7 @@ static rlar_status fit(rlar_ctx *ctx, const rlar_train *train, const rlar_params
                        rlar_map *out, rlar_info *info) {
     rlar_state st;
     rlar__state_init(&st, train, params);
+    st.began = rlar__now();
     RLAR_TRY(rlar__map_new(ctx, st.d, st.c, out));
     st.w = out->w;
     st.b = out->b;
@@ -126,7 +190,7 @@ static rlar_status fit(rlar_ctx *ctx, const rlar_train *train, const rlar_params
                   st.graph.local_first ? "" : " after an exact first graph",
                   (long long)rlar__largest_class(&st.groups));
     RLAR_TRY(st.solver == RLAR_SOLVER_MINIMISE
-                 ? rlar__minimise(ctx, &st, info)
+                 ? minimise(ctx, &st, info)
                  : rlar__run_in_workspace(ctx, carve, algorithm_1, &st, info));
     return verdict(ctx, &st, info);
 }
@@ -151,6 +215,8 @@ static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_p
     rlar__state_init(&st, sizes, params);
     RLAR_TRY(st.solver == RLAR_SOLVER_MINIMISE ? rlar__minimise_forecast(ctx, &st, out)
                                                : rlar__forecast_workspace(ctx, carve, &st, out));
+    if (rlar__minimise_at_leisure(&st))
+        out->bytes += (st.d + 1) * st.c * (int64_t)sizeof *st.w; /* the map of Algorithm 1 */
     double pairs = 0.0;
     for (int64_t i = 0; i < st.c; i++) {
         const double count = (double)(st.groups.first[i + 1] - st.groups.first[i]);
@@ -162,7 +228,7 @@ static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_p
         st.graph.local_first ? rlar__local_flops(&st.groups, st.k, st.d, false) : 3.0 * d * pairs;
     const double next =
         st.graph.local ? rlar__local_flops(&st.groups, st.k, st.c, true) : 3.0 * c * pairs;
-    out->dual = rlar__wsolve_prefers_dual(st.n, st.d);
+    out->dual = st.dual;
     double rounds = (double)st.iters, steps = 0.0;
     if (st.solver == RLAR_SOLVER_MINIMISE)
         rlar__minimise_typical(out->dual, &rounds, &steps);

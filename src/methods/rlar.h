@@ -22,7 +22,10 @@ typedef struct rlar_state {
     double alpha, beta, eps, tol;
     int64_t k, iters;
     rlar_solver solver;
+    bool dual;                       /* the systems are n x n, not d x d */
     const double *start_w, *start_b; /* where minimise starts, or NULL */
+    bool start_is_better;            /* than where it ended before: it stays near */
+    double began;                    /* by the clock, for the seconds of the trace */
     /* What is learned. */
     double *w, *b;      /* d x c, c: the caller's */
     double *t, *y;      /* c x n: targets and outputs */
@@ -74,6 +77,10 @@ rlar_wproblem rlar__weighted_problem(const rlar_state *st);
 /* Algorithm 1, paper and anneal, is in rlar.c. minimise is in rlar_minimise.c; it sets st->tol to
  * what it worked with. */
 rlar_status rlar__minimise(rlar_ctx *ctx, rlar_state *st, rlar_info *info);
+/* The samples hold so few numbers that time does not matter, and the plain objective is wanted. */
+bool rlar__minimise_at_leisure(const rlar_state *st);
+/* Whatever n is: the rows of W move with the steps there, which ends nearer the minimum. */
+bool rlar__minimise_in_primal(const rlar_state *st);
 rlar_status rlar__minimise_forecast(rlar_ctx *ctx, rlar_state *st, rlar_forecast *out);
 /* How many rounds and steps it takes: they depend on the samples, so these are what the paper's
  * data needed (docs/results), for an estimate of the work. */

@@ -144,6 +144,7 @@ static rlar_status round_of_few(rlar_ctx *ctx, few *f, rlar_workspace *ws, int64
     rlar_minimum *all = f->all;
     f->q = *all;
     f->q.m.st.d = count;
+    f->q.m.st.dual = false;
     f->q.left_out = all->m.st.d - count;
     rlar__workspace_again(ws);
     carve(ws, f);

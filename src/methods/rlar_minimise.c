@@ -13,13 +13,16 @@
 
 #include "linalg/linalg.h"
 
-enum { SMALL = 20000 };
+/* So few numbers in X that time does not matter; and so few features that a d x d system of them
+ * does not. */
+enum { SMALL = 20000, SMALL_D = 500 };
 
 /* eps of the first round: beyond every residual, the losses are squares. */
 static const double FIRST_EPS = 10.0;
 /* Where the start is the map of a neighbour in a grid: this times the share of locality, which is
- * WARM_MOST at most. */
-static const double WARM_EPS = 4.0, WARM_LEAST = 0.01, WARM_MOST = 0.3;
+ * WARM_MOST at most. Where it is known to be better: so little that smoothing adds less than this
+ * share of the objective. */
+static const double WARM_EPS = 4.0, WARM_LEAST = 0.01, WARM_MOST = 0.3, NEAR = 0.01;
 /* Up to this eps, the parameter, smoothing is a means; beyond, the smoothed objective is what the
  * user wants, whose minimum is not W = 0 and has no rows that are 0. */
 static const double PLAIN = 1e-3;
@@ -104,7 +107,7 @@ rlar_status rlar__minimise_round(rlar_ctx *ctx, rlar_minimum *q, rlar_info *info
     const bool settled = gain < fmax(ROUND_GAIN * m->tol, LEAST_ROUND) * scale;
     /* What never rises: features that are left out have a row of length 0. */
     info->smoothed = phi + (double)q->left_out * st->alpha * st->row_kernel.eps;
-    RLAR_TRY(rlar__iteration_end(ctx, info->iterations + 1, st->iters, m->start, info));
+    RLAR_TRY(rlar__iteration_end(ctx, info->iterations + 1, st->iters, st->began, info));
     info->converged = end && m->still && (zero || settled || !m->coords.dual);
     if (!end)
         q->eps *= m->coords.dual && fabs(gain) > QUIET * info->objective ? SHRINK_DUAL : SHRINK;
@@ -176,9 +179,10 @@ static rlar_status warm_start(rlar_ctx *ctx, rlar_minimum *q, bool *warm) {
     memcpy(st->b, st->start_b, (size_t)st->c * sizeof *st->b);
     RLAR_TRY(measure_plain(ctx, &q->m, &at));
     const double share = at.locality / at.objective;
-    *warm = share <= WARM_MOST && at.objective <= q->m.zero; /* a start that is worth it */
+    const double near = fmin(WARM_LEAST, NEAR * at.objective / (double)st->n);
+    *warm = st->start_is_better || (share <= WARM_MOST && at.objective <= q->m.zero);
     if (*warm)
-        q->eps = fmax(WARM_EPS * share, WARM_LEAST);
+        q->eps = st->start_is_better ? near : fmax(WARM_EPS * share, WARM_LEAST);
     q->m.cold = !*warm;
     return RLAR_OK;
 }
@@ -249,7 +253,6 @@ static rlar_status begin(rlar_ctx *ctx, rlar_minimum *q, double *strain, rlar_in
 static rlar_status minimise(rlar_ctx *ctx, void *arg, rlar_info *info) {
     rlar_minimum *q = arg;
     double strain;
-    q->m.start = rlar__now();
     info->dual = q->m.st.wsolver.dual;
     RLAR_TRY(begin(ctx, q, &strain, info));
     if (!q->plain) {
@@ -265,11 +268,23 @@ static rlar_status minimise(rlar_ctx *ctx, void *arg, rlar_info *info) {
     }
     info->converged = 1;
     info->gradient = 0.0;
-    return rlar__iteration_end(ctx, 1, 1, q->m.start, info);
+    return rlar__iteration_end(ctx, 1, 1, q->m.st.began, info);
+}
+
+static bool small(const rlar_state *st) {
+    return (double)st->n * (double)st->d <= SMALL;
+}
+
+bool rlar__minimise_in_primal(const rlar_state *st) {
+    return st->solver == RLAR_SOLVER_MINIMISE && small(st) && st->d <= SMALL_D;
+}
+
+bool rlar__minimise_at_leisure(const rlar_state *st) {
+    return st->solver == RLAR_SOLVER_MINIMISE && small(st) && st->eps <= PLAIN;
 }
 
 rlar_status rlar__minimise(rlar_ctx *ctx, rlar_state *st, rlar_info *info) {
-    const double tol = (double)st->n * (double)st->d > SMALL ? TOL : TOL_SMALL;
+    const double tol = small(st) ? TOL_SMALL : TOL;
     rlar_minimum q = {.m = {.st = *st, .tol = st->tol > 0.0 ? st->tol : tol}};
     RLAR_TRY(rlar__run_in_workspace(ctx, carve, minimise, &q, info));
     st->tol = q.m.tol; /* for the verdict */

@@ -36,6 +36,7 @@ void rlar__state_init(rlar_state *st, const rlar_train *train, const rlar_params
                        .start_b = train->start_b};
     if (k == 0)
         st->k = rlar__graph_rule(&st->groups);
+    st->dual = rlar__wsolve_prefers_dual(st->n, st->d) && !rlar__minimise_in_primal(st);
     rlar__learned_init(&st->groups, st->k, (rlar_search)rlar__param_int(params, "search"),
                        train->shared, &st->graph);
 }
@@ -54,8 +55,7 @@ void rlar__state_carve(rlar_workspace *ws, rlar_state *st) {
     if (!rlar__size_mul((size_t)st->graph.v.stride, sizeof(double), &edges))
         ws->overflow = true;
     st->s = rlar__carve(ws, st->n, edges);
-    rlar__wsolve_carve(ws, st->n, st->d, st->c, rlar__wsolve_prefers_dual(st->n, st->d),
-                       &st->wsolver);
+    rlar__wsolve_carve(ws, st->n, st->d, st->c, st->dual, &st->wsolver);
 }
 
 /* ---- The steps of Algorithm 1 ---- */
