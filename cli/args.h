@@ -75,8 +75,8 @@ typedef struct cli_list {
 typedef struct cli_args {
     const char **word; /* positional arguments */
     int words;
-    int quiet, verbose, help, deterministic, json, csv, latex, scores, dry_run;
-    const char *output, *method, *methods, *preset, *scale, *trace, *classifier;
+    int quiet, verbose, help, deterministic, json, csv, latex, scores, dry_run, coarse;
+    const char *output, *method, *methods, *preset, *scale, *trace, *classifier, *resume;
     const char *format, *label, *labels, *mat_vars, *data_dir, *train_per_class;
     int header;  /* 0 auto, 1 yes, 2 no */
     int missing; /* in the order of rlar_missing */

@@ -187,6 +187,10 @@ static int plan_make(cli *c, plan *p) {
     p->spec.scale = a->scale != NULL ? a->scale : "unit";
     p->spec.classifier = a->classifier != NULL ? a->classifier : "1nn";
     p->spec.neighbours = a->neighbours;
+    p->spec.coarse = a->coarse;
+    p->spec.journal = a->resume;
+    if (a->coarse > 0 && a->tune == RLAR_TUNE_NONE)
+        return cli_usage(c, "--coarse needs --tune cv or --tune oracle");
     if (a->json + a->csv + a->latex > 1)
         return cli_usage(c, "--json, --csv and --latex exclude each other");
     int code = plan_split(c, p);

@@ -164,6 +164,8 @@ static json_t *json_grid(const rlar_eval_result *r) {
     for (int64_t j = 0; j < r->n_axes; j++)
         json_array_append_new(axes, cli_json_text(r->axis_names[j]));
     for (int64_t i = 0; i < r->cells; i++) {
+        if (r->cell_trials[i] == 0)
+            continue;
         json_t *cell = json_object();
         json_cell(cell, r, i);
         cli_json_set(cell, "accuracy", cli_json_number(r->cell_accuracy[i]));

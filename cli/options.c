@@ -90,6 +90,12 @@ const cli_option cli_options[] = {
      "values to try when tuning: a parameter, scale (chains joined by +) or classifier; "
      "repeatable; "
      "default the method's own grid"},
+    {"coarse", 0, OPT_FLAG, GROUP_VERB, V_EVALUATE, FIELD(coarse), 0, NULL,
+     "from coarse to fine: every second number of an axis first, then the neighbours of the best "
+     "cell"},
+    {"resume", 0, OPT_TEXT, GROUP_VERB, V_EVALUATE, FIELD(resume), 0, "FILE",
+     "keep every finished fit in FILE and take from it what is there: after an interruption, the "
+     "same command goes on where it was"},
     {"tune-folds", 0, OPT_INT, GROUP_VERB, V_EVALUATE, FIELD(tune_folds), 2, "N",
      "folds of --tune cv (default 5)"},
     {"param", 'p', OPT_LIST, GROUP_VERB, V_FIT, FIELD(params), 0, "NAME=VALUE",

@@ -361,7 +361,12 @@ RLAR_API void rlar_bytes_free(rlar_ctx *ctx, void *bytes);
 
 /* ---- Evaluation: repeated splits, tuning, the same splits for every method ---- */
 
-typedef enum rlar_split { RLAR_SPLIT_PER_CLASS, RLAR_SPLIT_FRACTION, RLAR_SPLIT_FOLDS } rlar_split;
+typedef enum rlar_split {
+    RLAR_SPLIT_PER_CLASS,
+    RLAR_SPLIT_FRACTION,
+    RLAR_SPLIT_FOLDS,
+    RLAR_SPLIT_GIVEN
+} rlar_split;
 typedef enum rlar_tune { RLAR_TUNE_NONE, RLAR_TUNE_CV, RLAR_TUNE_ORACLE } rlar_tune;
 
 /* One axis of a grid: a parameter, "scale" or "classifier", and the values to try. */
@@ -371,6 +376,12 @@ typedef struct rlar_axis {
     const char *const *values;
     int64_t n_values;
 } rlar_axis;
+
+/* A split that the caller has made: sample numbers. No sample may be in both, or twice in one. */
+typedef struct rlar_rows {
+    const int64_t *train, *test;
+    int64_t n_train, n_test;
+} rlar_rows;
 
 typedef struct rlar_eval_spec {
     size_t size;
@@ -389,6 +400,11 @@ typedef struct rlar_eval_spec {
     const char *scale;      /* NULL: "unit" */
     const char *classifier; /* NULL: "1nn" */
     int64_t neighbours;
+    const rlar_rows *given; /* of the kind GIVEN: one for each trial */
+    int coarse; /* 1: of an axis with five numbers or more every second one is tried at first, and
+                   then the neighbours of the best cell */
+    const char *journal; /* a file that keeps every finished fit, or NULL: what is there already, of
+                            this or another evaluation, is not fitted again */
 } rlar_eval_spec;
 
 /* The outcome for one method. Arrays live as long as the rlar_eval. */
@@ -414,6 +430,7 @@ typedef struct rlar_eval_result {
     int64_t n_selected;          /* cv: one per trial; oracle: 1; none: 0 */
     const int64_t *selected;     /* cells */
     int64_t train_min, train_max, test_min, test_max; /* sizes over the trials */
+    const int64_t *cell_trials;                       /* in how many trials the cell was tried */
 } rlar_eval_result;
 
 /* All that can be said of the specification without data; rlar_evaluate starts with it. */

@@ -17,6 +17,7 @@ static rlar_status alloc_trials(rlar_ctx *ctx, rlar_eval_method *m, int64_t tria
     for (size_t i = 0; i < sizeof per_trial / sizeof per_trial[0]; i++)
         RLAR_TRY(rlar__calloc(ctx, trials, sizeof(double), "the results", per_trial[i]));
     RLAR_TRY(rlar__calloc(ctx, trials, sizeof *m->failure, "the results", &m->failure));
+    RLAR_TRY(rlar__calloc(ctx, trials, sizeof *m->finished, "the results", &m->finished));
     return rlar__calloc(ctx, trials, sizeof *m->selected, "the results", &m->selected);
 }
 
@@ -25,10 +26,12 @@ static rlar_status alloc_search(rlar_ctx *ctx, rlar_eval_method *m, int64_t tria
     const int64_t cells = m->grid.cells;
     RLAR_TRY(rlar__calloc(ctx, cells, sizeof(double), "the grid", &m->cell_accuracy));
     RLAR_TRY(rlar__calloc(ctx, cells, sizeof(int64_t), "the grid", &m->cell_failures));
+    RLAR_TRY(rlar__calloc(ctx, cells, sizeof(int64_t), "the grid", &m->cell_trials));
     if (m->grid.n_axes == 0)
         return RLAR_OK;
     /* trials and cells are each limited, so that their product fits. */
     RLAR_TRY(rlar__calloc(ctx, trials * cells, sizeof(double), "the grid", &m->search));
+    RLAR_TRY(rlar__calloc(ctx, trials * cells, sizeof(bool), "the grid", &m->tried));
     return rlar__calloc(ctx, trials * cells, sizeof(char *), "the grid", &m->search_failure);
 }
 
@@ -85,9 +88,10 @@ static void free_texts(char **texts, int64_t count) {
 static void free_method(rlar_eval_method *m, int64_t trials) {
     free_texts(m->search_failure, trials * m->grid.cells);
     free_texts(m->failure, trials);
-    void *const arrays[] = {m->axis_names,    m->cell_values, m->search,          m->cell_accuracy,
-                            m->cell_failures, m->selected,    m->accuracy,        m->balanced,
-                            m->macro_f1,      m->fit_seconds, m->predict_seconds, m->confusion};
+    void *const arrays[] = {m->axis_names,      m->cell_values,   m->search,      m->tried,
+                            m->cell_accuracy,   m->cell_failures, m->cell_trials, m->selected,
+                            m->accuracy,        m->balanced,      m->macro_f1,    m->fit_seconds,
+                            m->predict_seconds, m->confusion,     m->finished};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         rlar__free(arrays[i]);
     rlar__grid_free(&m->grid);
@@ -104,31 +108,32 @@ void rlar_eval_free(rlar_eval *eval) {
 
 /* ---- The choice of cells ---- */
 
-/* Mean over the trials in which the cell did not fail, in the order of the trials. */
+/* Mean over the trials in which the cell was tried and did not fail, in the order of the trials. */
 static void average_cells(rlar_eval_method *m, int64_t trials) {
     const int64_t cells = m->grid.cells;
     for (int64_t i = 0; i < cells; i++) {
         double sum = 0;
-        m->cell_failures[i] = 0;
+        m->cell_failures[i] = m->cell_trials[i] = 0;
         for (int64_t t = 0; t < trials; t++) {
             const double value = m->search[t * cells + i];
+            m->cell_trials[i] += m->tried[t * cells + i];
             if (isnan(value))
-                m->cell_failures[i]++;
+                m->cell_failures[i] += m->tried[t * cells + i];
             else
                 sum += value;
         }
-        const int64_t good = trials - m->cell_failures[i];
+        const int64_t good = m->cell_trials[i] - m->cell_failures[i];
         m->cell_accuracy[i] = good > 0 ? sum / (double)good : NAN;
     }
 }
 
 /* A trial in which no cell could be fitted is failed before its final fit; it keeps the first text.
  */
-static void select_in_trial(rlar_eval_method *m, int64_t trial, const int64_t *no_failures) {
+static void select_in_trial(rlar_eval_method *m, int64_t trial) {
     const int64_t cells = m->grid.cells;
-    const int64_t best = rlar__grid_best(&m->grid, m->search + trial * cells, no_failures);
+    const int64_t best = rlar__grid_best(&m->grid, m->search + trial * cells, NULL);
     m->selected[trial] = best < 0 ? 0 : best;
-    if (best < 0) {
+    if (best < 0 && !m->failure[trial]) {
         m->failure[trial] = m->search_failure[trial * cells];
         m->search_failure[trial * cells] = NULL;
     }
@@ -138,9 +143,9 @@ void rlar__eval_select(rlar_eval *eval, int64_t method, rlar_tune tune) {
     rlar_eval_method *m = &eval->method[method];
     if (m->search == NULL)
         return;
-    if (tune == RLAR_TUNE_CV) /* cell_failures is still all zero: failed cells are NaN here */
+    if (tune == RLAR_TUNE_CV)
         for (int64_t t = 0; t < eval->trials; t++)
-            select_in_trial(m, t, m->cell_failures);
+            select_in_trial(m, t);
     average_cells(m, eval->trials);
     if (tune == RLAR_TUNE_ORACLE) {
         const int64_t best = rlar__grid_best(&m->grid, m->cell_accuracy, m->cell_failures);
@@ -192,9 +197,12 @@ void rlar__eval_finish(rlar_eval *eval, int64_t method, rlar_tune tune) {
     r->n_axes = m->grid.n_axes;
     r->axis_names = m->axis_names;
     r->cell_values = m->cell_values;
-    if (m->search == NULL)
+    if (m->search == NULL) {
         m->cell_accuracy[0] = r->accuracy_mean;
+        m->cell_trials[0] = trials;
+    }
     r->cell_accuracy = m->cell_accuracy;
+    r->cell_trials = m->cell_trials;
     r->n_selected = tune == RLAR_TUNE_NONE ? 0 : tune == RLAR_TUNE_ORACLE ? 1 : trials;
     r->selected = m->selected;
 }

@@ -11,13 +11,16 @@ typedef struct rlar_eval_method {
     const char **axis_names;
     const char **cell_values; /* cells x n_axes, into grid */
     double *search;           /* trials x cells accuracies of the search, NaN: failed; or NULL */
+    bool *tried;              /* trials x cells: was it searched? */
     char **search_failure;    /* the texts of those that failed */
     double *cell_accuracy;    /* cells */
     int64_t *cell_failures;   /* cells */
+    int64_t *cell_trials;     /* cells: in how many trials it was tried */
     int64_t *selected;        /* trials: the cell of each final fit */
     double *accuracy, *balanced, *macro_f1; /* trials */
     double *fit_seconds, *predict_seconds;  /* trials */
     char **failure;                         /* trials: text, or NULL */
+    bool *finished;                         /* trials: the final fit need not be made */
     int64_t *confusion;                     /* c x c */
     rlar_eval_result result;
 } rlar_eval_method;
@@ -30,7 +33,7 @@ struct rlar_eval {
 /* Room for the grids and results of all methods of the specification. */
 rlar_status rlar__eval_new(rlar_ctx *ctx, const rlar_eval_spec *spec, int64_t trials, int64_t c,
                            rlar_eval **out);
-/* Choose the cells from the search: sets cell_accuracy and selected. */
+/* Choose the cells from what was searched so far: sets cell_accuracy and selected. */
 void rlar__eval_select(rlar_eval *eval, int64_t method, rlar_tune tune);
 /* Fill the result from the arrays. */
 void rlar__eval_finish(rlar_eval *eval, int64_t method, rlar_tune tune);

@@ -28,61 +28,67 @@ enum { DEFAULT_TRIALS = 10, DEFAULT_TUNE_FOLDS = 5, MOST_TRIALS = 1000000 };
 
 /* Metrics of the trial, and its counts added to those of the method. */
 static rlar_status measure(rlar_ctx *ctx, const rlar_run *run, int64_t method, int64_t trial,
-                           const rlar_part *part, const int64_t *classes) {
+                           const rlar_part *part, const rlar_outcome *outcome) {
     rlar_eval_method *m = &run->eval->method[method];
     const int64_t c = run->labels.c;
-    int64_t *truth = NULL, *counts = NULL;
-    rlar_status status = rlar__alloc(ctx, part->n_test, sizeof *truth, "the true classes", &truth);
-    if (status >= 0)
-        status = rlar__calloc(ctx, c, (size_t)c * sizeof *counts, "the confusion counts", &counts);
-    if (status >= 0) {
-        for (int64_t i = 0; i < part->n_test; i++)
-            truth[i] = run->labels.label[part->test[i]];
-        rlar__confusion_add(c, part->n_test, truth, classes, counts);
-        const rlar_metrics metrics = rlar__metrics(c, counts);
-        m->accuracy[trial] = metrics.accuracy;
-        m->balanced[trial] = metrics.balanced;
-        m->macro_f1[trial] = metrics.macro_f1;
-        for (int64_t i = 0; i < c * c; i++)
-            if (counts[i] > 0)
-                atomic_fetch_add_explicit(&run->confusion[method * c * c + i], counts[i],
-                                          memory_order_relaxed);
-    }
-    rlar__free(truth);
+    int64_t *counts = NULL;
+    RLAR_TRY(rlar__calloc(ctx, c, (size_t)c * sizeof *counts, "the confusion counts", &counts));
+    rlar__outcome_counts(&run->labels, part, outcome, counts);
+    const rlar_metrics metrics = rlar__metrics(c, counts);
+    m->accuracy[trial] = metrics.accuracy;
+    m->balanced[trial] = metrics.balanced;
+    m->macro_f1[trial] = metrics.macro_f1;
+    m->fit_seconds[trial] = outcome->seconds[0];
+    m->predict_seconds[trial] = outcome->seconds[1];
+    for (int64_t i = 0; i < c * c; i++)
+        if (counts[i] > 0)
+            atomic_fetch_add_explicit(&run->confusion[method * c * c + i], counts[i],
+                                      memory_order_relaxed);
     rlar__free(counts);
-    return status;
+    return RLAR_OK;
 }
 
-/* From the predictions that the oracle has kept. */
+/* From the mistakes that the oracle has kept. */
 static rlar_status final_kept(rlar_ctx *ctx, rlar_run *run, int64_t method, int64_t trial,
-                              int64_t fit) {
+                              const rlar_outcome *kept) {
     rlar_eval_method *m = &run->eval->method[method];
     rlar_part part = {0};
-    int64_t *classes = NULL;
     m->failure[trial] = m->search_failure[trial * m->grid.cells + m->selected[trial]];
     m->search_failure[trial * m->grid.cells + m->selected[trial]] = NULL;
     if (m->failure[trial])
         return RLAR_OK;
     RLAR_TRY(rlar__split_make(ctx, &run->labels, run->data_id, &run->rule, trial, &part));
-    rlar_status status =
-        rlar__alloc(ctx, part.n_test, sizeof *classes, "the predictions", &classes);
-    for (int64_t i = 0; i < part.n_test && status >= 0; i++)
-        classes[i] = run->kept[fit * run->test_max + i];
-    if (status >= 0)
-        status = measure(ctx, run, method, trial, &part, classes);
-    m->fit_seconds[trial] = run->seconds[2 * fit];
-    m->predict_seconds[trial] = run->seconds[2 * fit + 1];
-    rlar__free(classes);
+    const rlar_status status = measure(ctx, run, method, trial, &part, kept);
     rlar__part_free(&part);
+    return status;
+}
+
+/* From the journal; *found says whether it is there. */
+static rlar_status final_recalled(rlar_ctx *ctx, rlar_run *run, int64_t method, int64_t trial,
+                                  bool *found) {
+    rlar_eval_method *m = &run->eval->method[method];
+    rlar_unit unit = {.run = run, .method = method, .trial = trial};
+    rlar_outcome outcome = {0};
+    rlar_key key;
+    RLAR_TRY(rlar__split_make(ctx, &run->labels, run->data_id, &run->rule, trial, &unit.rows));
+    unit.key = rlar__key_add_part(run->key, &unit.rows);
+    rlar_status status = rlar__unit_key(ctx, &unit, m->selected[trial], &key);
+    if (status >= 0)
+        status = rlar__journal_find(ctx, run->journal, key, run->labels.c, &outcome);
+    *found = outcome.done;
+    if (status >= 0 && outcome.done && !outcome.failure)
+        status = measure(ctx, run, method, trial, &unit.rows, &outcome);
+    m->failure[trial] = outcome.failure;
+    outcome.failure = NULL;
+    rlar__outcome_clear(&outcome);
+    rlar__part_free(&unit.rows);
     return status;
 }
 
 /* A unit is one method on one trial; its item is the fit of the chosen cell. */
 static int64_t final_items(const void *arg, int64_t index) {
     const rlar_run *run = arg;
-    const int64_t method = index / run->trials, trial = index % run->trials;
-    const bool failed = run->eval->method[method].failure[trial] != NULL;
-    return failed || rlar__search_kept(run, method, trial) >= 0 ? 0 : 1;
+    return run->eval->method[index / run->trials].finished[index % run->trials] ? 0 : 1;
 }
 
 /* The part is made anew: cheaper than keeping all trials in memory, and exactly the same. */
@@ -105,34 +111,67 @@ static rlar_status final_open(rlar_ctx *ctx, void *arg, int64_t index, void **ou
     return status;
 }
 
-static rlar_status final_fit(rlar_ctx *ctx, const rlar_unit *unit) {
-    rlar_eval_method *m = &unit->run->eval->method[unit->method];
-    const int64_t trial = unit->trial, cell = m->selected[trial];
+static rlar_status final_fit(rlar_ctx *ctx, const rlar_unit *unit, int64_t cell,
+                             rlar_outcome *out) {
     rlar_model *model = NULL;
     int64_t *classes = NULL;
     rlar_status status =
         rlar__alloc(ctx, unit->rows.n_test, sizeof *classes, "the predictions", &classes);
     if (status >= 0)
-        status = rlar__unit_fit(ctx, unit, cell, NULL, &model, &m->fit_seconds[trial]);
+        status = rlar__unit_fit(ctx, unit, cell, NULL, &model, &out->seconds[0]);
     if (status >= 0)
-        status = rlar__unit_predict(ctx, unit, model, cell, classes, &m->predict_seconds[trial]);
+        status = rlar__unit_predict(ctx, unit, model, cell, classes, &out->seconds[1]);
     if (status >= 0)
-        status = measure(ctx, unit->run, unit->method, trial, &unit->rows, classes);
+        status = rlar__outcome_set(ctx, &unit->run->labels, &unit->rows, classes, true, out);
     rlar_model_free(model);
     rlar__free(classes);
     return status;
 }
 
-static rlar_status final_item(rlar_ctx *ctx, void *arg, void *shared, int64_t item) {
-    rlar_run *run = arg;
-    const rlar_unit *unit = shared;
-    (void)item;
-    RLAR_TRY(rlar__unit_settle(ctx, run, unit->method, unit->trial, final_fit(ctx, unit),
-                               &run->eval->method[unit->method].failure[unit->trial]));
-    return rlar__run_count(ctx, run, 1);
+/* The metrics, or the text of the failure; and both into the journal. */
+static rlar_status final_outcome(rlar_ctx *ctx, rlar_run *run, const rlar_unit *unit,
+                                 rlar_outcome *out) {
+    rlar_eval_method *m = &run->eval->method[unit->method];
+    const int64_t cell = m->selected[unit->trial];
+    rlar_key key;
+    RLAR_TRY(rlar__unit_settle(ctx, run, unit->method, unit->trial, final_fit(ctx, unit, cell, out),
+                               &out->failure));
+    if (run->journal) {
+        RLAR_TRY(rlar__unit_key(ctx, unit, cell, &key));
+        RLAR_TRY(rlar__journal_add(ctx, run->journal, key, out));
+    }
+    if (!out->failure)
+        return measure(ctx, run, unit->method, unit->trial, &unit->rows, out);
+    m->failure[unit->trial] = out->failure;
+    out->failure = NULL;
+    return RLAR_OK;
 }
 
-/* What was kept first, then the fits that are left. */
+static rlar_status final_item(rlar_ctx *ctx, void *arg, void *shared, int64_t item) {
+    rlar_run *run = arg;
+    rlar_outcome outcome = {0};
+    (void)item;
+    const rlar_status status = final_outcome(ctx, run, shared, &outcome);
+    rlar__outcome_clear(&outcome);
+    return status < 0 ? status : rlar__run_count(ctx, run, 1);
+}
+
+/* What need not be fitted: failed in the search, kept by it, or in the journal. */
+static rlar_status finish_early(rlar_ctx *ctx, rlar_run *run, int64_t method, int64_t trial) {
+    rlar_eval_method *m = &run->eval->method[method];
+    const rlar_outcome *kept = rlar__search_kept(run, method, trial);
+    bool *finished = &m->finished[trial];
+    *finished = m->failure[trial] != NULL;
+    if (!*finished && kept) {
+        RLAR_TRY(final_kept(ctx, run, method, trial, kept));
+        *finished = true;
+    }
+    if (!*finished && run->journal)
+        RLAR_TRY(final_recalled(ctx, run, method, trial, finished));
+    return *finished ? rlar__run_count(ctx, run, 1) : RLAR_OK;
+}
+
+/* What is there first, then the fits that are left. */
 static rlar_status run_finals(rlar_ctx *ctx, rlar_run *run) {
     const rlar_schedule schedule = {.units = run->eval->count * run->trials,
                                     .items = final_items,
@@ -140,15 +179,8 @@ static rlar_status run_finals(rlar_ctx *ctx, rlar_run *run) {
                                     .run = final_item,
                                     .close = rlar__unit_close,
                                     .arg = run};
-    for (int64_t i = 0; i < schedule.units; i++) {
-        const int64_t method = i / run->trials, trial = i % run->trials;
-        const int64_t fit = rlar__search_kept(run, method, trial);
-        const bool failed = run->eval->method[method].failure[trial] != NULL;
-        if (fit >= 0 && !failed)
-            RLAR_TRY(final_kept(ctx, run, method, trial, fit));
-        if (fit >= 0 || failed)
-            RLAR_TRY(rlar__run_count(ctx, run, 1));
-    }
+    for (int64_t i = 0; i < schedule.units; i++)
+        RLAR_TRY(finish_early(ctx, run, i / run->trials, i % run->trials));
     RLAR_TRY(rlar__schedule_run(ctx, &schedule));
     for (int64_t i = 0; i < schedule.units; i++) {
         rlar_eval_method *m = &run->eval->method[i / run->trials];
@@ -211,15 +243,12 @@ static rlar_status prepare(rlar_ctx *ctx, rlar_run *run) {
     run->test_max = sizes.test_max;
     RLAR_TRY(rlar__calloc(ctx, methods * c, (size_t)c * sizeof(int64_t), "the confusion counts",
                           &run->confusion));
-    RLAR_TRY(rlar__search_new(ctx, run));
-    run->total = methods * run->trials + run->fit_first[methods];
-    return RLAR_OK;
+    return rlar__search_new(ctx, run);
 }
 
 /* The fits of all methods together, so that the last fits of one do not leave threads idle. */
 static rlar_status run_stages(rlar_ctx *ctx, rlar_run *run) {
     const int64_t methods = run->eval->count, cc = run->labels.c * run->labels.c;
-    RLAR_TRY(rlar__report(ctx, RLAR_EVENT_FIT, 0, run->total, NULL));
     RLAR_TRY(rlar__search(ctx, run));
     RLAR_TRY(run_finals(ctx, run));
     for (int64_t m = 0; m < methods; m++) {
@@ -308,11 +337,17 @@ static rlar_status start_run(rlar_ctx *ctx, rlar_run *run) {
                                   .per_class = spec->per_class,
                                   .fraction = spec->fraction,
                                   .folds = spec->folds,
-                                  .seed = spec->seed};
+                                  .seed = spec->seed,
+                                  .given = spec->given,
+                                  .trials = runs_of(spec)};
     RLAR_TRY(rlar__split_check(ctx, &run->labels, &run->rule));
     run->data_id = rlar__data_id(&run->labels);
     run->trials = runs_of(spec);
-    return prepare(ctx, run);
+    RLAR_TRY(prepare(ctx, run));
+    if (!spec->journal)
+        return RLAR_OK;
+    RLAR_TRY(rlar__key_of_data(ctx, run->data, &run->labels, &run->key));
+    return rlar__journal_open(ctx, spec->journal, &run->journal);
 }
 
 /* The caller's struct may be older (shorter) than ours: what it lacks is 0. */
@@ -343,6 +378,7 @@ rlar_status rlar_evaluate(rlar_ctx *ctx, const rlar_data *data, const rlar_eval_
     rlar_status status = start_run(ctx, &run);
     if (status >= 0)
         status = run_stages(ctx, &run);
+    rlar__journal_close(run.journal);
     rlar__search_free(&run);
     rlar__free(run.inner_folds);
     rlar__free(run.confusion);

@@ -264,6 +264,38 @@ void rlar__cell_free(rlar_cell *cell) {
     *cell = (rlar_cell){0};
 }
 
+/* ---- From coarse to fine ---- */
+
+/* Five numbers or more, in whatever order they were given. */
+static bool is_fine(const rlar_grid *grid, int64_t axis) {
+    enum { FEW = 4 };
+    double number;
+    for (int64_t i = grid->first[axis]; i < grid->first[axis + 1]; i++) {
+        const char *text = rlar__texts_at(&grid->values, i);
+        if (!rlar__parse_double(text, strlen(text), &number))
+            return false;
+    }
+    return grid->first[axis + 1] - grid->first[axis] > FEW;
+}
+
+bool rlar__grid_coarse(const rlar_grid *grid, int64_t cell) {
+    for (int64_t i = 0; i < grid->n_axes; i++)
+        if (value_index(grid, cell, i) % 2 != 0 && is_fine(grid, i))
+            return false;
+    return true;
+}
+
+bool rlar__grid_near(const rlar_grid *grid, int64_t cell, int64_t other) {
+    for (int64_t i = 0; i < grid->n_axes; i++) {
+        const int64_t steps = value_index(grid, cell, i) - value_index(grid, other, i);
+        if (strcmp(rlar__texts_at(&grid->names, i), "classifier") == 0)
+            continue;
+        if (steps < -1 || steps > 1 || (steps != 0 && !is_fine(grid, i)))
+            return false;
+    }
+    return true;
+}
+
 /* ---- The best ---- */
 
 /* Does cell a win the tie against cell b? */
@@ -283,10 +315,14 @@ static bool wins_tie(const rlar_grid *grid, int64_t a, int64_t b) {
     return false;
 }
 
+static int64_t failures_of(const int64_t *failures, int64_t cell) {
+    return failures ? failures[cell] : 0;
+}
+
 /* A cell that failed less often wins over a luckier one that failed more. */
 static bool is_candidate(const double *mean, const int64_t *failures, int64_t cell,
                          int64_t fewest) {
-    return !isnan(mean[cell]) && failures[cell] == fewest;
+    return !isnan(mean[cell]) && failures_of(failures, cell) == fewest;
 }
 
 /* Three passes: fewest failures, largest mean among those, the tie rule among the equal. */
@@ -294,8 +330,8 @@ int64_t rlar__grid_best(const rlar_grid *grid, const double *mean, const int64_t
     int64_t fewest = INT64_MAX, best = -1;
     double top = -INFINITY;
     for (int64_t i = 0; i < grid->cells; i++)
-        if (!isnan(mean[i]) && failures[i] < fewest)
-            fewest = failures[i];
+        if (!isnan(mean[i]) && failures_of(failures, i) < fewest)
+            fewest = failures_of(failures, i);
     for (int64_t i = 0; i < grid->cells; i++)
         if (is_candidate(mean, failures, i, fewest) && mean[i] > top)
             top = mean[i];

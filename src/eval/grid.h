@@ -38,9 +38,14 @@ int64_t rlar__grid_along(const rlar_grid *grid, const char *name, int64_t chain,
 rlar_status rlar__grid_cell(rlar_ctx *ctx, const rlar_eval_spec *spec, int64_t method,
                             const rlar_grid *grid, int64_t cell, rlar_cell *out);
 void rlar__cell_free(rlar_cell *cell);
-/* The best cell: fewest failures, then largest mean (within 1e-12), then the tie rule: the larger
- * number on the first axis that differs, for texts the earlier in the list. -1 when every mean is
- * NaN. */
+/* From coarse to fine: the cells that are tried at first, and those near a cell. Of an axis of five
+ * numbers or more every second one is tried, and its neighbours are near; of others all are tried,
+ * and only the same value is near; but all classifiers are, since one fit serves them all. */
+bool rlar__grid_coarse(const rlar_grid *grid, int64_t cell);
+bool rlar__grid_near(const rlar_grid *grid, int64_t cell, int64_t other);
+/* The best cell: fewest failures (NULL: there are none), then largest mean (within 1e-12), then the
+ * tie rule: the larger number on the first axis that differs, for texts the earlier in the list.
+ * -1 when every mean is NaN. */
 int64_t rlar__grid_best(const rlar_grid *grid, const double *mean, const int64_t *failures);
 
 #endif

@@ -7,12 +7,6 @@
 
 #include <math.h>
 
-void rlar__confusion_add(int64_t c, int64_t m, const int64_t *truth, const int64_t *predicted,
-                         int64_t *counts) {
-    for (int64_t i = 0; i < m; i++)
-        counts[truth[i] * c + predicted[i]]++;
-}
-
 rlar_metrics rlar__metrics(int64_t c, const int64_t *counts) {
     int64_t all = 0, right = 0, in_truth = 0, anywhere = 0;
     double recall = 0, f1 = 0;

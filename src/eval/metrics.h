@@ -10,10 +10,7 @@ typedef struct rlar_metrics {
     double macro_f1; /* mean F1 of the classes that occur in the truth or in the answers */
 } rlar_metrics;
 
-/* Add m answers to counts (c x c, row = true, column = predicted). */
-void rlar__confusion_add(int64_t c, int64_t m, const int64_t *truth, const int64_t *predicted,
-                         int64_t *counts);
-/* All from the counts; NaN when there are none. */
+/* All from the counts (c x c, row = true, column = predicted); NaN when there are none. */
 rlar_metrics rlar__metrics(int64_t c, const int64_t *counts);
 
 /* Mean and sample standard deviation (n - 1) of the values that are not NaN; NaN where there are

@@ -3,7 +3,7 @@
 #define RLAR_RUN_H
 
 #include "eval/eval_result.h"
-#include "eval/split.h"
+#include "eval/journal.h"
 #include "pipeline.h"
 
 /* Everything the fits share; read-only for them but for the counters and places of their own. */
@@ -25,11 +25,12 @@ typedef struct rlar_run {
     int64_t *part_first; /* trials + 1: the parts of each trial */
     int64_t *unit_first; /* n_methods + 1: the units of each method, one for each part and scale */
     int64_t *fit_first;  /* n_methods + 1: its fits, one for each part and cell */
-    double *accuracy;    /* of each fit; NaN: failed */
-    char **failure;      /* of each fit: the text, or NULL */
-    double *seconds;     /* of each fit and its prediction; NULL: not kept, as the next */
-    int32_t *kept;       /* oracle: the predictions of each fit, test_max places for each */
+    rlar_outcome *outcome; /* of each fit */
+    bool keep;             /* its mistakes too */
     int64_t test_max;
+
+    rlar_journal *journal; /* or NULL */
+    rlar_key key;          /* of the data, for the journal */
 } rlar_run;
 
 /* ---- One prepared part (unit.c) ---- */
@@ -40,6 +41,7 @@ typedef struct rlar_unit {
     int64_t method, trial;
     int64_t part, scale; /* the search's */
     rlar_part rows;
+    rlar_key key;            /* of the part, for the journal */
     rlar_training *training; /* NULL when the samples cannot be used: then every fit fails */
     rlar_status status;      /* of the preparation */
     char *failure;           /* its text */
@@ -48,6 +50,8 @@ typedef struct rlar_unit {
     double seconds[2]; /* that preparing the training and the test part took */
 } rlar_unit;
 
+/* The key of a cell's fit and prediction in a part. */
+rlar_status rlar__unit_key(rlar_ctx *ctx, const rlar_unit *unit, int64_t cell, rlar_key *out);
 /* Prepare the unit, whose run, method, trial and rows are set, for so many fits and predictions, of
  * which that of `cell` is one. */
 rlar_status rlar__unit_open(rlar_ctx *ctx, rlar_unit *unit, int64_t cell, int64_t fits,
@@ -73,7 +77,7 @@ rlar_status rlar__search_new(rlar_ctx *ctx, rlar_run *run);
 void rlar__search_free(rlar_run *run);
 /* Fit every cell of every grid; choose. */
 rlar_status rlar__search(rlar_ctx *ctx, rlar_run *run);
-/* The fit of the search that the final one would repeat, or -1 when it was not kept. */
-int64_t rlar__search_kept(const rlar_run *run, int64_t method, int64_t trial);
+/* What the search has kept of the fit that the final one would repeat, or NULL. */
+const rlar_outcome *rlar__search_kept(const rlar_run *run, int64_t method, int64_t trial);
 
 #endif

@@ -7,16 +7,19 @@
  * A unit is one method on one part with one scaling: its fits share what unit.c prepares. An item
  * of it is one combination of the method's parameters, with all classifiers that are tried; or,
  * where the method has a path (rlar_method.path), all values of that parameter one after another,
- * each fit starting from the one before. Every fit writes to places of its own, so the results do
- * not depend on the threads. The oracle keeps the predictions, as long as they are not too many:
- * then the chosen cell need not be fitted again. Not those of a path: what is reported is what the
- * fit of the chosen cell alone gives. */
+ * each fit starting from the one before. Every fit writes to a place of its own, so the results do
+ * not depend on the threads. The oracle keeps the mistakes, as long as they are not too many: then
+ * the chosen cell need not be fitted again. Not those of a path: what is reported is what the fit
+ * of the chosen cell alone gives.
+ *
+ * From coarse to fine there are two passes: the second over the cells near the best of the first.
+ * Before a pass, what a journal has of it is taken from there. */
 #include "eval/run.h"
 #include "eval/schedule.h"
 
 #include <math.h>
 
-/* The predictions of a search are kept up to so many bytes, all methods together. */
+/* The mistakes of a search are kept up to so many bytes, all methods together. */
 static const double KEEP_BYTES = 128.0 * (1 << 20);
 
 /* ---- Memory ---- */
@@ -35,16 +38,12 @@ static void count_search(rlar_run *run) {
     }
 }
 
-/* Predictions may be left out: without them the chosen cells are fitted again. */
-static rlar_status keep_room(rlar_ctx *ctx, rlar_run *run, int64_t fits) {
-    const double bytes = (double)fits * (double)run->test_max * sizeof *run->kept;
+/* Mistakes may be left out: without them the chosen cells are fitted again. */
+static bool keeps(const rlar_ctx *ctx, const rlar_run *run, int64_t fits) {
+    const double bytes = (double)fits * (double)run->test_max * sizeof(rlar_mistake);
     const double limit = (double)ctx->memory->limit;
-    if (run->spec->tune != RLAR_TUNE_ORACLE || fits == 0 || bytes > KEEP_BYTES ||
-        (limit > 0.0 && bytes > limit / 16.0))
-        return RLAR_OK;
-    RLAR_TRY(rlar__calloc(ctx, fits, 2 * sizeof *run->seconds, "the grid", &run->seconds));
-    return rlar__alloc(ctx, fits, (size_t)run->test_max * sizeof *run->kept, "the predictions",
-                       &run->kept);
+    return run->spec->tune == RLAR_TUNE_ORACLE && bytes <= KEEP_BYTES &&
+           (limit <= 0.0 || bytes <= limit / 16.0);
 }
 
 rlar_status rlar__search_new(rlar_ctx *ctx, rlar_run *run) {
@@ -54,36 +53,20 @@ rlar_status rlar__search_new(rlar_ctx *ctx, rlar_run *run) {
     RLAR_TRY(rlar__calloc(ctx, methods + 1, sizeof(int64_t), "the tasks", &run->fit_first));
     count_search(run);
     const int64_t fits = run->fit_first[methods];
-    RLAR_TRY(rlar__calloc(ctx, fits, sizeof *run->accuracy, "the grid", &run->accuracy));
-    RLAR_TRY(rlar__calloc(ctx, fits, sizeof *run->failure, "the grid", &run->failure));
-    return keep_room(ctx, run, fits);
+    run->keep = keeps(ctx, run, fits);
+    return rlar__calloc(ctx, fits, sizeof *run->outcome, "the grid", &run->outcome);
 }
 
 void rlar__search_free(rlar_run *run) {
-    const int64_t fits = run->failure ? run->fit_first[run->eval->count] : 0;
+    const int64_t fits = run->outcome ? run->fit_first[run->eval->count] : 0;
     for (int64_t i = 0; i < fits; i++)
-        rlar__free(run->failure[i]);
-    void *const arrays[] = {run->part_first, run->unit_first, run->fit_first, run->accuracy,
-                            run->failure,    run->seconds,    run->kept};
+        rlar__outcome_clear(&run->outcome[i]);
+    void *const arrays[] = {run->part_first, run->unit_first, run->fit_first, run->outcome};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         rlar__free(arrays[i]);
 }
 
 /* ---- Units ---- */
-
-static int64_t method_of(const rlar_run *run, int64_t unit) {
-    int64_t method = 0;
-    while (unit >= run->unit_first[method + 1])
-        method++;
-    return method;
-}
-
-static int64_t trial_of(const rlar_run *run, int64_t part) {
-    int64_t trial = 0;
-    while (part >= run->part_first[trial + 1])
-        trial++;
-    return trial;
-}
 
 /* Combinations of the parameters; each is fitted once. */
 static int64_t combinations(const rlar_grid *grid) {
@@ -100,44 +83,80 @@ static int64_t path_length(const rlar_run *run, int64_t method) {
     return path ? rlar__grid_values(&run->eval->method[method].grid, path) : 1;
 }
 
-static int64_t unit_items(const void *arg, int64_t unit) {
-    const rlar_run *run = arg;
-    const int64_t method = method_of(run, unit);
+static int64_t items_of(const rlar_run *run, int64_t method) {
     return combinations(&run->eval->method[method].grid) / path_length(run, method);
 }
 
+static rlar_outcome *outcome_at(const rlar_run *run, int64_t method, int64_t part, int64_t cell) {
+    const int64_t cells = run->eval->method[method].grid.cells;
+    return &run->outcome[run->fit_first[method] + part * cells + cell];
+}
+
+static bool is_left(const rlar_outcome *outcome) {
+    return outcome->wanted && !outcome->done;
+}
+
+/* Unit number `index`: its method, part, scaling and trial. */
+static rlar_unit unit_at(const rlar_run *run, int64_t index) {
+    rlar_unit unit = {.run = run};
+    while (index >= run->unit_first[unit.method + 1])
+        unit.method++;
+    const int64_t place = index - run->unit_first[unit.method];
+    const int64_t scales = rlar__grid_values(&run->eval->method[unit.method].grid, "scale");
+    unit.part = place / scales;
+    unit.scale = place % scales;
+    while (unit.part >= run->part_first[unit.trial + 1])
+        unit.trial++;
+    return unit;
+}
+
+/* The first cell of a combination: that of the first classifier, which stands for all of them. */
+static int64_t cell_of(const rlar_unit *unit, int64_t classifier, int64_t combination) {
+    return rlar__grid_find(&unit->run->eval->method[unit->method].grid, unit->scale, classifier,
+                           combination);
+}
+
+static bool combination_is_left(const rlar_unit *unit, int64_t combination) {
+    return is_left(outcome_at(unit->run, unit->method, unit->part, cell_of(unit, 0, combination)));
+}
+
+static int64_t unit_items(const void *arg, int64_t index) {
+    const rlar_run *run = arg;
+    const rlar_unit unit = unit_at(run, index);
+    const int64_t count = combinations(&run->eval->method[unit.method].grid);
+    for (int64_t i = 0; i < count; i++)
+        if (combination_is_left(&unit, i))
+            return items_of(run, unit.method);
+    return 0;
+}
+
 /* The samples of a part: of the trial, or of a fold in its training part. */
-static rlar_status make_rows(rlar_ctx *ctx, const rlar_run *run, int64_t trial, int64_t part,
-                             rlar_part *out) {
+static rlar_status make_rows(rlar_ctx *ctx, rlar_unit *unit) {
+    const rlar_run *run = unit->run;
     rlar_part outer = {0};
-    RLAR_TRY(rlar__split_make(ctx, &run->labels, run->data_id, &run->rule, trial, &outer));
+    RLAR_TRY(rlar__split_make(ctx, &run->labels, run->data_id, &run->rule, unit->trial, &outer));
     if (!run->inner_folds) {
-        *out = outer;
+        unit->rows = outer;
         return RLAR_OK;
     }
+    const int64_t fold = unit->part - run->part_first[unit->trial];
     const rlar_status status =
-        rlar__inner_make(ctx, &run->labels, run->data_id, &run->rule, trial, &outer,
-                         run->inner_folds[trial], part - run->part_first[trial], out);
+        rlar__inner_make(ctx, &run->labels, run->data_id, &run->rule, unit->trial, &outer,
+                         run->inner_folds[unit->trial], fold, &unit->rows);
     rlar__part_free(&outer);
     return status;
 }
 
 static rlar_status open_unit(rlar_ctx *ctx, void *arg, int64_t index, void **out) {
     const rlar_run *run = arg;
-    const int64_t method = method_of(run, index);
-    const rlar_grid *grid = &run->eval->method[method].grid;
-    const int64_t scales = rlar__grid_values(grid, "scale"), fits = combinations(grid);
-    const int64_t place = index - run->unit_first[method];
     rlar_unit *unit = NULL;
     RLAR_TRY(rlar__calloc(ctx, 1, sizeof *unit, "the training part", &unit));
-    unit->run = run;
-    unit->method = method;
-    unit->part = place / scales;
-    unit->scale = place % scales;
-    unit->trial = trial_of(run, unit->part);
-    rlar_status status = make_rows(ctx, run, unit->trial, unit->part, &unit->rows);
+    *unit = unit_at(run, index);
+    const rlar_grid *grid = &run->eval->method[unit->method].grid;
+    const int64_t fits = combinations(grid);
+    rlar_status status = make_rows(ctx, unit);
     if (status >= 0)
-        status = rlar__unit_open(ctx, unit, rlar__grid_find(grid, unit->scale, 0, 0), fits,
+        status = rlar__unit_open(ctx, unit, cell_of(unit, 0, 0), fits,
                                  fits * rlar__grid_values(grid, "classifier"));
     if (status < 0)
         rlar__unit_close(unit);
@@ -148,54 +167,71 @@ static rlar_status open_unit(rlar_ctx *ctx, void *arg, int64_t index, void **out
 
 /* ---- Items ---- */
 
-/* The share of right answers is all that is needed to choose a cell. */
-static void keep_classes(rlar_run *run, const rlar_unit *unit, int64_t fit,
-                         const int64_t *classes) {
-    const rlar_part *rows = &unit->rows;
-    int64_t right = 0;
-    for (int64_t i = 0; i < rows->n_test; i++)
-        right += classes[i] == run->labels.label[rows->test[i]];
-    run->accuracy[fit] = (double)right / (double)rows->n_test;
-    for (int64_t i = 0; run->kept && i < rows->n_test; i++)
-        run->kept[fit * run->test_max + i] = (int32_t)classes[i];
-}
-
 /* One cell, whose fit has ended with `fitted`. */
 static rlar_status search_cell(rlar_ctx *ctx, rlar_run *run, const rlar_unit *unit, int64_t cell,
-                               rlar_status fitted, const rlar_model *model, double fit_seconds,
-                               int64_t *classes) {
-    const int64_t fit = run->fit_first[unit->method] +
-                        unit->part * run->eval->method[unit->method].grid.cells + cell;
-    double seconds = 0.0;
+                               rlar_status fitted, const rlar_model *model, int64_t *classes,
+                               rlar_outcome *out) {
     const rlar_status status =
-        fitted < 0 ? fitted : rlar__unit_predict(ctx, unit, model, cell, classes, &seconds);
-    run->accuracy[fit] = NAN;
-    RLAR_TRY(rlar__unit_settle(ctx, run, unit->method, unit->trial, status, &run->failure[fit]));
+        fitted < 0 ? fitted : rlar__unit_predict(ctx, unit, model, cell, classes, &out->seconds[1]);
+    RLAR_TRY(rlar__unit_settle(ctx, run, unit->method, unit->trial, status, &out->failure));
     if (status >= 0)
-        keep_classes(run, unit, fit, classes);
-    if (run->seconds) {
-        run->seconds[2 * fit] = fit_seconds;
-        run->seconds[2 * fit + 1] = seconds;
-    }
-    return rlar__run_count(ctx, run, 1);
+        return rlar__outcome_set(ctx, &run->labels, &unit->rows, classes, run->keep || run->journal,
+                                 out);
+    out->accuracy = NAN;
+    out->done = out->kept = true;
+    return RLAR_OK;
 }
 
-/* One combination of the parameters. *model: where to start, or NULL; then the model. */
+/* Into the journal, which has room for mistakes where memory may not. */
+static rlar_status write_down(rlar_ctx *ctx, rlar_run *run, rlar_key key, rlar_outcome *out) {
+    if (!run->journal)
+        return RLAR_OK;
+    RLAR_TRY(rlar__journal_add(ctx, run->journal, key, out));
+    if (run->keep || out->failure)
+        return RLAR_OK;
+    rlar__free(out->wrong);
+    out->wrong = NULL;
+    out->kept = false;
+    return RLAR_OK;
+}
+
+/* The key of a cell; along a path that of the fits before it belongs to it. */
+static rlar_status key_of(rlar_ctx *ctx, const rlar_unit *unit, int64_t cell, rlar_key before,
+                          rlar_key *out) {
+    if (!unit->run->journal)
+        return RLAR_OK;
+    RLAR_TRY(rlar__unit_key(ctx, unit, cell, out));
+    if (path_length(unit->run, unit->method) > 1)
+        *out = rlar__key_add(*out, &before, sizeof before);
+    return RLAR_OK;
+}
+
+/* One combination of the parameters. *model: where to start, or NULL; then the model. *before: the
+ * key of the fits before it; then that of this one. */
 static rlar_status search_combination(rlar_ctx *ctx, rlar_run *run, const rlar_unit *unit,
-                                      int64_t combination, int64_t *classes, rlar_model **model) {
-    const rlar_grid *grid = &run->eval->method[unit->method].grid;
-    const int64_t classifiers = rlar__grid_values(grid, "classifier");
-    const int64_t cell = rlar__grid_find(grid, unit->scale, 0, combination);
+                                      int64_t combination, int64_t *classes, rlar_model **model,
+                                      rlar_key *before) {
+    const int64_t classifiers =
+        rlar__grid_values(&run->eval->method[unit->method].grid, "classifier");
     rlar_model *found = NULL;
     double seconds = 0.0;
-    const rlar_status fitted = rlar__unit_fit(ctx, unit, cell, *model, &found, &seconds);
+    rlar_key first = *before, key = {{0}};
+    const rlar_status fitted =
+        rlar__unit_fit(ctx, unit, cell_of(unit, 0, combination), *model, &found, &seconds);
     rlar_model_free(*model);
     *model = found;
-    rlar_status status = RLAR_OK;
-    for (int64_t i = 0; i < classifiers && status >= 0; i++)
-        status = search_cell(ctx, run, unit, rlar__grid_find(grid, unit->scale, i, combination),
-                             fitted, found, seconds, classes);
-    return status;
+    for (int64_t i = 0; i < classifiers; i++) {
+        const int64_t cell = cell_of(unit, i, combination);
+        rlar_outcome *out = outcome_at(run, unit->method, unit->part, cell);
+        out->seconds[0] = seconds;
+        RLAR_TRY(search_cell(ctx, run, unit, cell, fitted, found, classes, out));
+        RLAR_TRY(key_of(ctx, unit, cell, *before, &key));
+        RLAR_TRY(write_down(ctx, run, key, out));
+        RLAR_TRY(rlar__run_count(ctx, run, 1));
+        first = i == 0 ? key : first;
+    }
+    *before = first;
+    return RLAR_OK;
 }
 
 static rlar_status run_item(rlar_ctx *ctx, void *arg, void *shared, int64_t item) {
@@ -205,15 +241,82 @@ static rlar_status run_item(rlar_ctx *ctx, void *arg, void *shared, int64_t item
     const char *path = path_of(run, unit->method);
     const int64_t length = path_length(run, unit->method);
     rlar_model *model = NULL;
+    rlar_key before = {{0}};
     int64_t *classes = NULL;
     RLAR_TRY(rlar__alloc(ctx, unit->rows.n_test, sizeof *classes, "the predictions", &classes));
     rlar_status status = RLAR_OK;
-    for (int64_t i = 0; i < length && status >= 0; i++)
-        status = search_combination(ctx, run, unit, rlar__grid_along(grid, path, item, i), classes,
-                                    &model);
+    for (int64_t i = 0; i < length && status >= 0; i++) {
+        const int64_t combination = rlar__grid_along(grid, path, item, i);
+        if (combination_is_left(unit, combination))
+            status = search_combination(ctx, run, unit, combination, classes, &model, &before);
+    }
     rlar_model_free(model);
     rlar__free(classes);
     return status;
+}
+
+/* ---- What the journal has ---- */
+
+/* All classifiers of one combination; *all becomes false when one is not there. */
+static rlar_status recall_combination(rlar_ctx *ctx, const rlar_unit *unit, int64_t combination,
+                                      rlar_key *before, bool *all) {
+    const rlar_run *run = unit->run;
+    const int64_t classifiers =
+        rlar__grid_values(&run->eval->method[unit->method].grid, "classifier");
+    rlar_key first = *before, key = {{0}};
+    for (int64_t i = 0; i < classifiers; i++) {
+        const int64_t cell = cell_of(unit, i, combination);
+        rlar_outcome *out = outcome_at(run, unit->method, unit->part, cell);
+        RLAR_TRY(key_of(ctx, unit, cell, *before, &key));
+        RLAR_TRY(rlar__journal_find(ctx, run->journal, key, run->labels.c, out));
+        *all = *all && out->done;
+        first = i == 0 ? key : first;
+    }
+    *before = first;
+    return RLAR_OK;
+}
+
+/* An item whole or not at all: the fits of a path need the models of those before them. */
+static rlar_status recall_item(rlar_ctx *ctx, rlar_run *run, const rlar_unit *unit, int64_t item,
+                               int64_t *recalled) {
+    const rlar_grid *grid = &run->eval->method[unit->method].grid;
+    const char *path = path_of(run, unit->method);
+    const int64_t length = path_length(run, unit->method);
+    const int64_t classifiers = rlar__grid_values(grid, "classifier");
+    rlar_key before = {{0}};
+    bool all = true, *was_left = NULL;
+    RLAR_TRY(rlar__calloc(ctx, length, sizeof *was_left, "the marks", &was_left));
+    rlar_status status = RLAR_OK;
+    for (int64_t i = 0; i < length && all && status >= 0; i++) {
+        const int64_t combination = rlar__grid_along(grid, path, item, i);
+        was_left[i] = combination_is_left(unit, combination);
+        if (was_left[i])
+            status = recall_combination(ctx, unit, combination, &before, &all);
+    }
+    for (int64_t i = 0; i < length; i++)
+        for (int64_t k = 0; k < classifiers && was_left[i]; k++) {
+            const int64_t cell = cell_of(unit, k, rlar__grid_along(grid, path, item, i));
+            *recalled += all;
+            if (!all)
+                rlar__outcome_clear(outcome_at(run, unit->method, unit->part, cell));
+        }
+    rlar__free(was_left);
+    return status;
+}
+
+static rlar_status recall_unit(rlar_ctx *ctx, rlar_run *run, int64_t index) {
+    rlar_unit unit = unit_at(run, index);
+    const int64_t items = unit_items(run, index);
+    int64_t recalled = 0;
+    if (items == 0)
+        return RLAR_OK;
+    RLAR_TRY(make_rows(ctx, &unit));
+    unit.key = rlar__key_add_part(run->key, &unit.rows);
+    rlar_status status = RLAR_OK;
+    for (int64_t i = 0; i < items && status >= 0; i++)
+        status = recall_item(ctx, run, &unit, i, &recalled);
+    rlar__part_free(&unit.rows);
+    return status < 0 ? status : rlar__run_count(ctx, run, recalled);
 }
 
 /* ---- From fits to trials ---- */
@@ -221,27 +324,57 @@ static rlar_status run_item(rlar_ctx *ctx, void *arg, void *shared, int64_t item
 /* Mean over the folds, in their order; the text of the first that failed. */
 static void join_folds(rlar_run *run, int64_t method, int64_t trial, int64_t cell) {
     rlar_eval_method *m = &run->eval->method[method];
-    const int64_t cells = m->grid.cells, place = trial * cells + cell;
+    const int64_t place = trial * m->grid.cells + cell;
     const int64_t first = run->part_first[trial], end = run->part_first[trial + 1];
     double sum = 0.0;
     for (int64_t part = first; part < end; part++) {
-        const int64_t fit = run->fit_first[method] + part * cells + cell;
-        sum += run->accuracy[fit];
-        if (run->failure[fit] && !m->search_failure[place]) {
-            m->search_failure[place] = run->failure[fit];
-            run->failure[fit] = NULL;
+        rlar_outcome *out = outcome_at(run, method, part, cell);
+        sum += out->done ? out->accuracy : NAN;
+        m->tried[place] = out->done;
+        if (out->failure && !m->search_failure[place]) {
+            m->search_failure[place] = out->failure;
+            out->failure = NULL;
         }
     }
     m->search[place] = sum / (double)(end - first);
 }
 
-rlar_status rlar__search(rlar_ctx *ctx, rlar_run *run) {
+/* ---- Passes ---- */
+
+/* Near the cell that is the best so far; where none could be fitted, nothing is. */
+static bool is_near(const rlar_eval_method *m, int64_t trial, int64_t cell) {
+    const int64_t best = m->selected[trial];
+    return !isnan(m->search[trial * m->grid.cells + best]) && rlar__grid_near(&m->grid, cell, best);
+}
+
+/* Mark what the pass is to fit, and count it. */
+static void mark(rlar_run *run, bool near_best) {
+    const bool coarse = run->spec->coarse && !near_best;
+    run->total = run->eval->count * run->trials;
+    for (int64_t m = 0; m < run->eval->count; m++) {
+        const rlar_eval_method *method = &run->eval->method[m];
+        for (int64_t t = 0; method->search && t < run->trials; t++)
+            for (int64_t i = 0; i < method->grid.cells; i++) {
+                const bool wanted = near_best ? is_near(method, t, i)
+                                              : !coarse || rlar__grid_coarse(&method->grid, i);
+                for (int64_t part = run->part_first[t]; part < run->part_first[t + 1]; part++) {
+                    rlar_outcome *out = outcome_at(run, m, part, i);
+                    out->wanted = out->wanted || wanted;
+                    run->total += out->wanted;
+                }
+            }
+    }
+}
+
+static rlar_status pass(rlar_ctx *ctx, rlar_run *run) {
     const rlar_schedule schedule = {.units = run->unit_first[run->eval->count],
                                     .items = unit_items,
                                     .open = open_unit,
                                     .run = run_item,
                                     .close = rlar__unit_close,
                                     .arg = run};
+    for (int64_t i = 0; i < schedule.units && run->journal; i++)
+        RLAR_TRY(recall_unit(ctx, run, i));
     RLAR_TRY(rlar__schedule_run(ctx, &schedule));
     for (int64_t m = 0; m < run->eval->count; m++) {
         const rlar_eval_method *method = &run->eval->method[m];
@@ -253,9 +386,20 @@ rlar_status rlar__search(rlar_ctx *ctx, rlar_run *run) {
     return RLAR_OK;
 }
 
-int64_t rlar__search_kept(const rlar_run *run, int64_t method, int64_t trial) {
+rlar_status rlar__search(rlar_ctx *ctx, rlar_run *run) {
+    mark(run, false);
+    RLAR_TRY(rlar__report(ctx, RLAR_EVENT_FIT, 0, run->total, NULL));
+    RLAR_TRY(pass(ctx, run));
+    if (!run->spec->coarse)
+        return RLAR_OK;
+    mark(run, true);
+    return pass(ctx, run);
+}
+
+const rlar_outcome *rlar__search_kept(const rlar_run *run, int64_t method, int64_t trial) {
     const rlar_eval_method *m = &run->eval->method[method];
-    if (!run->kept || !m->search || path_length(run, method) > 1)
-        return -1;
-    return run->fit_first[method] + trial * m->grid.cells + m->selected[trial];
+    if (!run->keep || !m->search || path_length(run, method) > 1)
+        return NULL;
+    const rlar_outcome *found = outcome_at(run, method, trial, m->selected[trial]);
+    return found->kept ? found : NULL;
 }

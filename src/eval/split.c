@@ -111,6 +111,46 @@ static void note_small_share(rlar_ctx *ctx, const rlar_labels *labels, double fr
             (long long)small, (long long)labels->c, fraction);
 }
 
+/* Mark the rows of one side of a given split; each may be marked once. */
+static rlar_status mark_rows(rlar_ctx *ctx, const rlar_labels *labels, int64_t trial,
+                             const int64_t *rows, int64_t count, bool *seen) {
+    if (count < 1 || !rows)
+        return rlar__fail(ctx, RLAR_E_ARG,
+                          "the split given for trial %lld has no samples to train on or to test",
+                          (long long)trial + 1);
+    for (int64_t i = 0; i < count; i++) {
+        if (rows[i] < 0 || rows[i] >= labels->n)
+            return rlar__fail(ctx, RLAR_E_ARG,
+                              "the split given for trial %lld has sample %lld; there are 0 to %lld",
+                              (long long)trial + 1, (long long)rows[i], (long long)labels->n - 1);
+        if (seen[rows[i]])
+            return rlar__fail(ctx, RLAR_E_ARG,
+                              "the split given for trial %lld has sample %lld twice; each may be "
+                              "in one part only",
+                              (long long)trial + 1, (long long)rows[i]);
+        seen[rows[i]] = true;
+    }
+    return RLAR_OK;
+}
+
+static rlar_status check_given(rlar_ctx *ctx, const rlar_labels *labels,
+                               const rlar_split_rule *rule) {
+    bool *seen = NULL;
+    if (!rule->given)
+        return rlar__fail(ctx, RLAR_E_ARG, "given splits are promised, none is there");
+    RLAR_TRY(rlar__alloc(ctx, labels->n, sizeof *seen, "the marks", &seen));
+    rlar_status status = RLAR_OK;
+    for (int64_t t = 0; t < rule->trials && status >= 0; t++) {
+        const rlar_rows *rows = &rule->given[t];
+        memset(seen, 0, (size_t)labels->n * sizeof *seen);
+        status = mark_rows(ctx, labels, t, rows->train, rows->n_train, seen);
+        if (status >= 0)
+            status = mark_rows(ctx, labels, t, rows->test, rows->n_test, seen);
+    }
+    rlar__free(seen);
+    return status;
+}
+
 rlar_status rlar__split_check(rlar_ctx *ctx, const rlar_labels *labels,
                               const rlar_split_rule *rule) {
     switch (rule->kind) {
@@ -128,8 +168,11 @@ rlar_status rlar__split_check(rlar_ctx *ctx, const rlar_labels *labels,
         return RLAR_OK;
     case RLAR_SPLIT_FOLDS:
         return check_folds(ctx, labels, rule->folds);
+    case RLAR_SPLIT_GIVEN:
+        return check_given(ctx, labels, rule);
     }
-    return rlar__fail(ctx, RLAR_E_ARG, "split %d is unknown; choose per class, fraction or folds",
+    return rlar__fail(ctx, RLAR_E_ARG,
+                      "split %d is unknown; choose per class, fraction, folds or given",
                       (int)rule->kind);
 }
 
@@ -234,20 +277,45 @@ static rlar_status split_rows(rlar_ctx *ctx, const rlar_labels *labels, const in
     return status;
 }
 
-/* The word that stands for the rule in the seed: u, the number of folds, or the bits of the
- * fraction. */
+/* The word that stands for the rule in the seed: u, the number of folds, the bits of the fraction;
+ * 0 for given splits, where only the folds inside are drawn. */
 static uint64_t rule_word(const rlar_split_rule *rule) {
-    uint64_t word;
+    uint64_t word = 0;
     if (rule->kind == RLAR_SPLIT_FRACTION)
         memcpy(&word, &rule->fraction, sizeof word);
-    else
+    else if (rule->kind != RLAR_SPLIT_GIVEN)
         word = (uint64_t)(rule->kind == RLAR_SPLIT_FOLDS ? rule->folds : rule->per_class);
     return word;
+}
+
+static rlar_status group_into(rlar_ctx *ctx, const rlar_labels *labels, const int64_t *rows,
+                              int64_t n, int64_t **out) {
+    int64_t *first = NULL;
+    RLAR_TRY(rlar__alloc(ctx, labels->c + 2, sizeof *first, "the starts of the classes", &first));
+    const rlar_status status = rlar__alloc(ctx, n, sizeof **out, "the samples by class", out);
+    if (status >= 0)
+        group_by_class(labels, rows, n, *out, first);
+    rlar__free(first);
+    return status;
+}
+
+static rlar_status copy_given(rlar_ctx *ctx, const rlar_labels *labels, const rlar_rows *rows,
+                              rlar_part *out) {
+    rlar_part part = {.n_train = rows->n_train, .n_test = rows->n_test};
+    rlar_status status = group_into(ctx, labels, rows->train, rows->n_train, &part.train);
+    if (status >= 0)
+        status = group_into(ctx, labels, rows->test, rows->n_test, &part.test);
+    if (status < 0)
+        rlar__part_free(&part);
+    *out = part;
+    return status;
 }
 
 rlar_status rlar__split_make(rlar_ctx *ctx, const rlar_labels *labels, uint64_t data_id,
                              const rlar_split_rule *rule, int64_t trial, rlar_part *out) {
     const bool folds = rule->kind == RLAR_SPLIT_FOLDS;
+    if (rule->kind == RLAR_SPLIT_GIVEN)
+        return copy_given(ctx, labels, &rule->given[trial], out);
     const int64_t repetition = folds ? trial / rule->folds : trial;
     const uint64_t words[] = {rule->seed, data_id, rule_word(rule), (uint64_t)repetition};
     return split_rows(ctx, labels, NULL, labels->n, rule, folds ? trial % rule->folds : 0,

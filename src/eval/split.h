@@ -18,6 +18,8 @@ typedef struct rlar_split_rule {
     double fraction;   /* FRACTION */
     int64_t folds;     /* FOLDS */
     uint64_t seed;
+    const rlar_rows *given; /* GIVEN: one for each of so many trials */
+    int64_t trials;
 } rlar_split_rule;
 
 /* One split: sample numbers, grouped by class in class order. */

@@ -41,6 +41,19 @@ static rlar_status make_cell(rlar_ctx *ctx, const rlar_unit *u, int64_t cell, rl
                            out);
 }
 
+rlar_status rlar__unit_key(rlar_ctx *ctx, const rlar_unit *u, int64_t cell, rlar_key *out) {
+    const int64_t neighbours = u->run->spec->neighbours;
+    rlar_cell made = {0};
+    RLAR_TRY(make_cell(ctx, u, cell, &made));
+    rlar_key key = u->key;
+    const rlar_status status = rlar__key_add_params(ctx, made.params, &key);
+    key = rlar__key_add_text(key, made.scale ? made.scale : "");
+    key = rlar__key_add_text(key, made.classifier ? made.classifier : "");
+    *out = rlar__key_add(key, &neighbours, sizeof neighbours);
+    rlar__cell_free(&made);
+    return status;
+}
+
 static rlar_status prepare_training(rlar_ctx *ctx, rlar_unit *u, const rlar_cell *cell,
                                     int64_t fits) {
     rlar_fit_options options = RLAR_INIT(rlar_fit_options);
@@ -63,6 +76,7 @@ rlar_status rlar__unit_open(rlar_ctx *ctx, rlar_unit *u, int64_t cell, int64_t f
                             int64_t predictions) {
     rlar_cell made = {0};
     u->fits = fits;
+    u->key = rlar__key_add_part(u->run->key, &u->rows);
     RLAR_TRY(make_cell(ctx, u, cell, &made));
     const double start = rlar__now();
     u->status = prepare_training(ctx, u, &made, fits);

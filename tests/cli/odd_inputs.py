@@ -198,6 +198,11 @@ def usage_errors():
               (r"train-fraction", r"1\.5"), CSV)
     yield Odd("unknown tuning", "evaluate good.csv --methods rlar --train-per-class 3 --tune best", USAGE,
               (r"best", r"none.*cv.*oracle"), CSV)
+    yield Odd("from coarse to fine, but nothing to search",
+              "evaluate good.csv --methods rlar --train-per-class 3 --coarse", USAGE, (r"--coarse", r"--tune"), CSV)
+    yield Odd("going on from a file that is no journal",
+              "evaluate good.csv --methods rlar --train-per-class 3 --resume good.csv", DATA,
+              (r"good\.csv", r"not a journal"), CSV)
     yield Odd("grid over an unknown name",
               "evaluate good.csv --methods rlar --train-per-class 3 --tune cv --grid gamma=1,2", USAGE,
               (r"gamma", r"alpha"), CSV)

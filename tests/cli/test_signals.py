@@ -4,6 +4,7 @@ The only limits on time in these tests: an interrupted program must have ended w
 """
 
 import io
+import json
 import os
 import pty
 import select
@@ -16,6 +17,13 @@ import numpy as np
 
 import support
 from support import INTERRUPTED, IO, SIGNAL_LIMIT, Case, blobs, snapshot, table_text
+
+
+def without_times(answer):
+    """The JSON of evaluate but for what the clock has measured."""
+    for row in answer["results"]:
+        del row["fit_seconds"], row["predict_seconds"]
+    return answer
 
 
 class Interrupt(Case):
@@ -60,6 +68,26 @@ class Interrupt(Case):
                                     "--trace", "t.csv", "--threads", threads, cwd=self.folder)
             self.interrupted(process)
             self.assertEqual(snapshot(self.folder), before)
+
+    def test_evaluate_goes_on(self):
+        """Killed at any moment, or interrupted, and started again: the answer of a run that nobody disturbed."""
+        command = ["evaluate", "long.npy", "--methods", "rlar,lda", "--train-per-class", "20", "--trials", "3",
+                   "--tune", "oracle", "--coarse", "--grid", "rlar.alpha=0.01,0.05,0.1,0.5,1",
+                   "--iters", "60", "--json"]
+        whole = json.loads(support.run(*command, cwd=self.folder).out)
+        command += ["--resume", "fits.journal"]
+        ended = 0
+        for number in range(10):
+            process = support.start(*command, cwd=self.folder)
+            self.addCleanup(self.end, process)
+            time.sleep(0.02 + 0.04 * number)
+            process.send_signal(signal.SIGINT if number % 3 == 2 else signal.SIGKILL)
+            process.communicate(timeout=SIGNAL_LIMIT)
+            ended += process.returncode == 0
+        self.assertLess(ended, 10)
+        again = json.loads(support.run(*command, cwd=self.folder).out)
+        self.assertEqual(without_times(again), without_times(whole))
+        self.assertEqual([p.name for p in self.folder.iterdir() if p.name.startswith(".")], [])
 
     def test_evaluate(self):
         before = snapshot(self.folder)

@@ -18,12 +18,7 @@ static void assert_close(double a, double b) {
 
 static void test_three_classes(void **state) {
     (void)state;
-    const int64_t truth[] = {0, 0, 0, 0, 1, 1, 2};
-    const int64_t answer[] = {0, 0, 0, 1, 1, 2, 2};
-    int64_t counts[9] = {0};
-    rlar__confusion_add(3, 7, truth, answer, counts);
-    const int64_t wanted[9] = {3, 1, 0, 0, 1, 1, 0, 0, 1};
-    assert_memory_equal(counts, wanted, sizeof counts);
+    const int64_t counts[9] = {3, 1, 0, 0, 1, 1, 0, 0, 1};
     const rlar_metrics m = rlar__metrics(3, counts);
     assert_close(m.accuracy, 5.0 / 7);
     assert_close(m.balanced, (3.0 / 4 + 1.0 / 2 + 1) / 3);
@@ -35,10 +30,7 @@ static void test_three_classes(void **state) {
  * 0. */
 static void test_absent_classes(void **state) {
     (void)state;
-    const int64_t truth[] = {0, 0, 2, 2};
-    const int64_t answer[] = {0, 3, 2, 2};
-    int64_t counts[16] = {0};
-    rlar__confusion_add(4, 4, truth, answer, counts);
+    const int64_t counts[16] = {[0] = 1, [3] = 1, [10] = 2};
     const rlar_metrics m = rlar__metrics(4, counts);
     assert_close(m.accuracy, 0.75);
     assert_close(m.balanced, 0.75);

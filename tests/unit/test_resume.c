@@ -1,0 +1,365 @@
+/* test_resume.c - evaluations that go on from a journal, searches from coarse to fine, and splits
+ * that the caller has made. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "eval/journal.h"
+#include "fitting.h"
+
+enum { C = 3, TRIALS = 3, AXIS = 7 };
+
+static const char *const ALPHAS[] = {"0.001", "0.01", "0.05", "0.1", "0.5", "1", "5"};
+static const char *const BETAS[] = {"0.001", "0.01", "0.1", "1", "10", "100", "1000"};
+static const char *const CLASSIFIERS[] = {"1nn", "centroid"};
+
+typedef struct world {
+    labelled s;
+    rlar_ctx *ctx;
+    rlar_data *data;
+    rlar_params *params;
+    const rlar_params *method;
+    rlar_axis axes[3];
+    rlar_eval_spec spec;
+    char journal[64];
+    int64_t fits, stop_after; /* counted by the callback, which cancels at the second */
+} world;
+
+static int count_fits(void *user, const rlar_event *event) {
+    world *w = user;
+    if (event->kind == RLAR_EVENT_FIT)
+        w->fits = event->done;
+    return w->stop_after > 0 && w->fits >= w->stop_after;
+}
+
+static void world_open(world *w, const char *settings, rlar_tune tune) {
+    const int64_t sizes[C] = {11, 12, 13};
+    rlar_ctx_options o = RLAR_INIT(rlar_ctx_options);
+    *w = (world){.s = clouds(77, 6, C, sizes)};
+    o.threads = 2;
+    o.progress = count_fits;
+    o.user = w;
+    assert_int_equal(rlar_ctx_new(&o, &w->ctx), RLAR_OK);
+    assert_int_equal(view_labelled(w->ctx, &w->s, &w->data), RLAR_OK);
+    assert_int_equal(rlar_params_new(w->ctx, "rlar", &w->params), RLAR_OK);
+    set_params(w->ctx, w->params, settings);
+    w->method = w->params;
+    w->axes[0] = (rlar_axis){NULL, "alpha", ALPHAS, AXIS};
+    w->axes[1] = (rlar_axis){NULL, "beta", BETAS, AXIS};
+    w->axes[2] = (rlar_axis){NULL, "classifier", CLASSIFIERS, 2};
+    w->spec = RLAR_INIT(rlar_eval_spec);
+    w->spec.methods = &w->method;
+    w->spec.n_methods = 1;
+    w->spec.per_class = 6;
+    w->spec.trials = TRIALS;
+    w->spec.seed = 5;
+    w->spec.tune = tune;
+    w->spec.tune_folds = 2;
+    w->spec.axes = w->axes;
+    w->spec.n_axes = 3;
+    snprintf(w->journal, sizeof w->journal, "/tmp/rlar-resume-%ld-XXXXXX", (long)getpid());
+    close(mkstemp(w->journal));
+}
+
+static void world_close(world *w) {
+    unlink(w->journal);
+    rlar_params_free(w->params);
+    rlar_data_free(w->data);
+    rlar_ctx_free(w->ctx);
+    labelled_free(&w->s);
+}
+
+static rlar_eval *evaluate(world *w, rlar_eval_result *r) {
+    rlar_eval *eval = NULL;
+    if (rlar_evaluate(w->ctx, w->data, &w->spec, &eval) < 0)
+        fail_msg("%s", rlar_ctx_error(w->ctx));
+    *r = RLAR_INIT(rlar_eval_result);
+    assert_int_equal(rlar_eval_get(eval, 0, r), RLAR_OK);
+    return eval;
+}
+
+static void assert_same_results(const rlar_eval_result *a, const rlar_eval_result *b) {
+    assert_int_equal(a->cells, b->cells);
+    assert_memory_equal(a->accuracy, b->accuracy, TRIALS * sizeof(double));
+    assert_memory_equal(a->balanced, b->balanced, TRIALS * sizeof(double));
+    assert_memory_equal(a->macro_f1, b->macro_f1, TRIALS * sizeof(double));
+    assert_memory_equal(a->confusion, b->confusion, C * C * sizeof(int64_t));
+    assert_memory_equal(a->cell_trials, b->cell_trials, (size_t)a->cells * sizeof(int64_t));
+    for (int64_t i = 0; i < a->cells; i++)
+        assert_true(a->cell_accuracy[i] == b->cell_accuracy[i] ||
+                    (isnan(a->cell_accuracy[i]) && isnan(b->cell_accuracy[i])));
+    assert_memory_equal(a->selected, b->selected, (size_t)a->n_selected * sizeof(int64_t));
+}
+
+static int64_t file_size(const char *path) {
+    struct stat info;
+    assert_int_equal(stat(path, &info), 0);
+    return info.st_size;
+}
+
+/* ---- The journal ---- */
+
+/* Without a journal, with one, stopped after so many fits and gone on, and once more when all is
+ * there: the same results; the last adds nothing. */
+static void go_on(const char *settings, rlar_tune tune, int coarse) {
+    world w;
+    world_open(&w, settings, tune);
+    rlar_eval_result plain, again;
+    w.spec.coarse = coarse;
+    rlar_eval *first = evaluate(&w, &plain), *eval = NULL;
+    w.spec.journal = w.journal;
+    for (int64_t stop = 1; stop < 400; stop += 37) {
+        w.stop_after = stop;
+        w.fits = 0;
+        const rlar_status status = rlar_evaluate(w.ctx, w.data, &w.spec, &eval);
+        assert_true(status == RLAR_E_CANCELLED || status == RLAR_OK);
+        rlar_eval_free(status == RLAR_OK ? eval : NULL);
+    }
+    w.stop_after = 0;
+    eval = evaluate(&w, &again);
+    assert_same_results(&plain, &again);
+    rlar_eval_free(eval);
+    const int64_t size = file_size(w.journal);
+    eval = evaluate(&w, &again);
+    assert_same_results(&plain, &again);
+    assert_true(again.fit_seconds > 0.0); /* those of the fits that were made */
+    assert_int_equal(file_size(w.journal), size);
+    rlar_eval_free(eval);
+    rlar_eval_free(first);
+    world_close(&w);
+}
+
+static void test_go_on(void **state) {
+    (void)state;
+    for (int coarse = 0; coarse < 2; coarse++)
+        for (int tune = RLAR_TUNE_CV; tune <= RLAR_TUNE_ORACLE; tune++) {
+            go_on("iters=3", (rlar_tune)tune, coarse);
+            go_on("solver=minimise iters=3", (rlar_tune)tune, coarse); /* along a path */
+        }
+}
+
+/* Another seed, another parameter, other data: nothing of it is taken from the journal. */
+static void test_other_fits_are_not_taken(void **state) {
+    (void)state;
+    world w;
+    rlar_eval_result r;
+    world_open(&w, "iters=3", RLAR_TUNE_NONE);
+    w.spec.n_axes = 0;
+    w.spec.journal = w.journal;
+    rlar_eval_free(evaluate(&w, &r));
+    const int64_t once = file_size(w.journal);
+    w.spec.classifier = "centroid";
+    rlar_eval_free(evaluate(&w, &r));
+    const int64_t twice = file_size(w.journal);
+    assert_true(twice > once);
+    w.spec.scale = "zscore";
+    rlar_eval_free(evaluate(&w, &r));
+    const int64_t thrice = file_size(w.journal);
+    assert_true(thrice > twice);
+    w.spec.seed = 6;
+    rlar_eval_free(evaluate(&w, &r));
+    assert_true(file_size(w.journal) > thrice);
+    const int64_t more = file_size(w.journal);
+    ((double *)w.s.x)[0] += 1e-9;
+    rlar_eval_free(evaluate(&w, &r));
+    assert_true(file_size(w.journal) > more);
+    world_close(&w);
+}
+
+static void append(const char *path, const void *bytes, size_t size) {
+    FILE *f = fopen(path, "ab");
+    assert_non_null(f);
+    assert_int_equal(fwrite(bytes, 1, size, f), size);
+    fclose(f);
+}
+
+/* Cut off anywhere, or with a damaged byte: what is whole before it is used, the rest is made. */
+static void test_broken_end(void **state) {
+    (void)state;
+    world w;
+    rlar_eval_result plain, r;
+    world_open(&w, "iters=3", RLAR_TUNE_NONE);
+    w.spec.n_axes = 0;
+    rlar_eval *first = evaluate(&w, &plain);
+    w.spec.journal = w.journal;
+    rlar_eval_free(evaluate(&w, &r));
+    const int64_t size = file_size(w.journal);
+    for (int64_t cut = size - 1; cut > 24; cut -= 5) {
+        assert_int_equal(truncate(w.journal, (off_t)cut), 0);
+        rlar_eval *eval = evaluate(&w, &r);
+        assert_same_results(&plain, &r);
+        rlar_eval_free(eval);
+        assert_int_equal(file_size(w.journal), size);
+    }
+    const char noise[200] = {1, 2, 3};
+    append(w.journal, noise, sizeof noise);
+    rlar_eval *eval = evaluate(&w, &r);
+    assert_same_results(&plain, &r);
+    rlar_eval_free(eval);
+    assert_int_equal(file_size(w.journal), size);
+    FILE *f = fopen(w.journal, "r+b");
+    fseek(f, 24 + 40, SEEK_SET);
+    fputc(77, f);
+    fclose(f);
+    eval = evaluate(&w, &r);
+    assert_same_results(&plain, &r);
+    rlar_eval_free(eval);
+    rlar_eval_free(first);
+    world_close(&w);
+}
+
+static void refuse(world *w, rlar_status wanted, const char *text) {
+    rlar_eval *eval = NULL;
+    assert_int_equal(rlar_evaluate(w->ctx, w->data, &w->spec, &eval), wanted);
+    if (!strstr(rlar_ctx_error(w->ctx), text))
+        fail_msg("\"%s\" does not say \"%s\"", rlar_ctx_error(w->ctx), text);
+}
+
+static void test_no_journal(void **state) {
+    (void)state;
+    world w;
+    world_open(&w, "iters=3", RLAR_TUNE_NONE);
+    w.spec.n_axes = 0;
+    w.spec.journal = w.journal;
+    append(w.journal, "something else, which is longer", 31);
+    refuse(&w, RLAR_E_DATA, "not a journal");
+    assert_int_equal(file_size(w.journal), 31); /* untouched */
+    assert_int_equal(truncate(w.journal, 0), 0);
+    const int fd = open(w.journal, O_RDWR);
+    assert_int_equal(flock(fd, LOCK_EX), 0);
+    refuse(&w, RLAR_E_IO, "another process");
+    close(fd);
+    w.spec.journal = "/nowhere/at/all";
+    refuse(&w, RLAR_E_IO, "cannot open");
+    w.spec.journal = "/tmp";
+    refuse(&w, RLAR_E_IO, "cannot open");
+    w.spec.journal = "/dev/full";
+    refuse(&w, RLAR_E_IO, "must be a file");
+    world_close(&w);
+}
+
+/* Keys tell apart what differs in one bit, in length, or in where one piece ends. */
+static void test_keys(void **state) {
+    (void)state;
+    enum { MANY = 2000 };
+    rlar_key *key = malloc(MANY * sizeof *key);
+    char bytes[MANY] = {0};
+    for (int i = 0; i < MANY; i++)
+        key[i] = rlar__key_add((rlar_key){{0}}, bytes, (size_t)i / 2);
+    for (int i = 1; i < MANY; i += 2) {
+        bytes[i / 40] ^= (char)(1 << (i % 7));
+        key[i] = rlar__key_add((rlar_key){{0}}, bytes, 60);
+        bytes[i / 40] ^= (char)(1 << (i % 7));
+    }
+    for (int i = 0; i < 300; i++)
+        for (int j = 0; j < i; j += 2)
+            assert_true(i / 2 == j / 2 || key[i & ~1].word[0] != key[j].word[0]);
+    const rlar_key ab = rlar__key_add_text(rlar__key_add_text((rlar_key){{0}}, "ab"), "c");
+    const rlar_key bc = rlar__key_add_text(rlar__key_add_text((rlar_key){{0}}, "a"), "bc");
+    assert_true(ab.word[0] != bc.word[0] && ab.word[1] != bc.word[1]);
+    free(key);
+}
+
+/* ---- From coarse to fine ---- */
+
+/* Tried are every second value at first, then the neighbours of the best of these; each with the
+ * accuracy of the full search. */
+static void test_coarse(void **state) {
+    (void)state;
+    world w;
+    rlar_eval_result full, r;
+    world_open(&w, "iters=3", RLAR_TUNE_ORACLE);
+    rlar_eval *all = evaluate(&w, &full);
+    w.spec.coarse = 1;
+    rlar_eval *eval = evaluate(&w, &r);
+    int64_t tried = 0, coarse_best = -1;
+    for (int64_t i = 0; i < r.cells; i++) {
+        const int64_t a = i / (2 * AXIS), b = i / 2 % AXIS;
+        if (a % 2 == 0 && b % 2 == 0) {
+            assert_int_equal(r.cell_trials[i], TRIALS);
+            if (coarse_best < 0 || full.cell_accuracy[i] > full.cell_accuracy[coarse_best])
+                coarse_best = i;
+        }
+        if (r.cell_trials[i] == 0)
+            assert_true(isnan(r.cell_accuracy[i]));
+        else
+            assert_true(r.cell_accuracy[i] == full.cell_accuracy[i]);
+        tried += r.cell_trials[i] > 0;
+    }
+    assert_true(tried > 2 * 16 && tried <= 2 * (16 + 8));
+    assert_true(r.cell_accuracy[r.selected[0]] >= full.cell_accuracy[coarse_best]);
+    for (int64_t i = 0; i < r.cells; i++) /* whatever was tried, nothing is better */
+        assert_true(r.cell_trials[i] == 0 ||
+                    r.cell_accuracy[i] <= r.cell_accuracy[r.selected[0]] + 1e-12);
+    rlar_eval_free(eval);
+    rlar_eval_free(all);
+    world_close(&w);
+}
+
+/* ---- Given splits ---- */
+
+/* The rows of the splits that the rule makes, in another order: the same results. */
+static void test_given(void **state) {
+    (void)state;
+    world w;
+    rlar_eval_result plain, r;
+    rlar_labels labels;
+    rlar_part part[TRIALS];
+    rlar_rows rows[TRIALS];
+    world_open(&w, "iters=3", RLAR_TUNE_ORACLE);
+    rlar_eval *first = evaluate(&w, &plain);
+    assert_int_equal(rlar__labels_of(w.ctx, w.data, &labels), RLAR_OK);
+    const rlar_split_rule rule = {.kind = RLAR_SPLIT_PER_CLASS, .per_class = 6, .seed = 5};
+    for (int t = 0; t < TRIALS; t++) {
+        assert_int_equal(
+            rlar__split_make(w.ctx, &labels, rlar__data_id(&labels), &rule, t, &part[t]), RLAR_OK);
+        for (int64_t i = 0; i < part[t].n_test / 2; i++) { /* the order of tests does not matter */
+            const int64_t other = part[t].n_test - 1 - i, row = part[t].test[i];
+            part[t].test[i] = part[t].test[other];
+            part[t].test[other] = row;
+        }
+        rows[t] = (rlar_rows){part[t].train, part[t].test, part[t].n_train, part[t].n_test};
+    }
+    w.spec.split = RLAR_SPLIT_GIVEN;
+    w.spec.given = rows;
+    rlar_eval *eval = evaluate(&w, &r);
+    assert_same_results(&plain, &r);
+    rlar_eval_free(eval);
+    part[1].train[0] = part[1].test[3];
+    refuse(&w, RLAR_E_ARG, "twice");
+    part[1].train[0] = 36;
+    refuse(&w, RLAR_E_ARG, "trial 2 has sample 36; there are 0 to 35");
+    rows[2].n_test = 0;
+    part[1].train[0] = -1;
+    refuse(&w, RLAR_E_ARG, "sample -1");
+    rows[1] = rows[0];
+    refuse(&w, RLAR_E_ARG, "trial 3 has no samples");
+    w.spec.given = NULL;
+    refuse(&w, RLAR_E_ARG, "none is there");
+    for (int t = 0; t < TRIALS; t++)
+        rlar__part_free(&part[t]);
+    rlar_eval_free(first);
+    world_close(&w);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_go_on),      cmocka_unit_test(test_other_fits_are_not_taken),
+        cmocka_unit_test(test_broken_end), cmocka_unit_test(test_no_journal),
+        cmocka_unit_test(test_keys),       cmocka_unit_test(test_coarse),
+        cmocka_unit_test(test_given),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
