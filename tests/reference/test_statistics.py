@@ -1,10 +1,13 @@
 """The statistics of a comparison against SciPy and the plain formulas: the library's calls through a
-small program."""
+small program, and what `rlar evaluate --json` makes of them."""
+import json
+import subprocess
 import unittest
 
 import numpy as np
 
 import statistics_tools as tools
+from rlar_program import PROGRAM, ROOT, TIMEOUT
 
 TOLERANCE = 1e-9
 
@@ -90,6 +93,52 @@ class Library(unittest.TestCase):
         for request, text in zip(requests, tools.ask(requests)):
             self.assertIsInstance(text, str, request)
             self.assertTrue(text.startswith("rlar_"), text)
+
+
+class Evaluate(unittest.TestCase):
+    """The comparison that evaluate reports, from the accuracies that it reports. These are shares of
+    whole numbers: equal differences of them differ by rounding, which 12 decimals take off."""
+
+    METHODS = ("rlar", "lda", "lfda", "mpda", "rr")
+
+    def evaluate(self, *args):
+        files = [str(ROOT / "data" / name) for name in ("wine.csv", "iris.arff", "ionosphere.arff")]
+        done = subprocess.run([PROGRAM, "evaluate", *files, "--methods", ",".join(self.METHODS), "--json",
+                               "--scale", "minmax", *args], capture_output=True, check=True, timeout=TIMEOUT)
+        return json.loads(done.stdout)
+
+    def check(self, comparison, table):
+        """All tests of the table; returns how many pairs would have another p without rounding."""
+        n, k = table.shape
+        self.assertEqual((comparison["blocks"], comparison["methods"]), (n, list(self.METHODS)))
+        table = np.round(table, 12)
+        wanted = tools.friedman(table)
+        close(list(comparison["friedman"].values()), wanted[:2], "Friedman")
+        close(list(comparison["iman_davenport"].values()), wanted[2:4], "Iman and Davenport")
+        close(comparison["average_rank"], wanted[4:], "ranks")
+        np.testing.assert_allclose(comparison["nemenyi"]["p"], tools.nemenyi(wanted[4:], n), rtol=0, atol=1e-10)
+        self.assertAlmostEqual(
+            tools.range_tail(comparison["nemenyi"]["critical_difference"] / tools.rank_unit(n, k), k), 0.05,
+            delta=1e-10)
+        pairs = [(a, b) for a in range(k) for b in range(a + 1, k)]
+        tests = [tools.wilcoxon(np.round(table[:, a] - table[:, b], 12), np.zeros(n)) for a, b in pairs]
+        close([[t["statistic"], t["p"]] for t in comparison["wilcoxon"]], tests, "Wilcoxon")
+        close([t["p_holm"] for t in comparison["wilcoxon"]], tools.holm([p for _, p in tests]), "Holm")
+        plain = [tools.wilcoxon(table[:, a], table[:, b]) for a, b in pairs]
+        return np.sum(np.abs(np.subtract(plain, tests)[:, 1]) > 1e-6)
+
+    def test_trials(self):
+        whole = self.evaluate("--train-per-class", "20")
+        accuracy = np.array([r["accuracy"]["trials"] for r in whole["results"]])
+        table = np.vstack([accuracy[i:i + 5].T for i in range(0, 15, 5)])
+        self.assertEqual(whole["comparison"]["over"], "trials")
+        self.assertGreater(self.check(whole["comparison"], table), 0, "no tie was ever hidden by rounding")
+
+    def test_data_sets(self):
+        whole = self.evaluate("--train-per-class", "5,20", "--trials", "4")
+        table = np.array([r["accuracy"]["mean"] for r in whole["results"]]).reshape(6, 5)
+        self.assertEqual(whole["comparison"]["over"], "data sets")
+        self.check(whole["comparison"], table)
 
 
 if __name__ == "__main__":
