@@ -164,7 +164,8 @@ int cli_params_make(cli *c, const char *const *methods, int count, rlar_params *
 /* "alpha=0.1 beta=0.1 ..." as an allocated text. */
 char *cli_params_line(const rlar_params *params);
 
-/* ---- evaluate_out.c ---- */
+/* ---- comparison.c and evaluate_out.c ---- */
+typedef struct cli_comparison cli_comparison;
 /* One line of the outcome: a method on a data set at one training size. */
 typedef struct cli_row {
     const cli_data *data;
@@ -178,11 +179,35 @@ typedef struct cli_outcome {
     const cli_row *row;
     int n_rows, n_methods; /* rows come in runs of n_methods: the same data and size */
     const rlar_eval_spec *spec;
+    const cli_comparison *comparison; /* NULL: nothing to compare */
 } cli_outcome;
 void cli_outcome_text(cli *c, const cli_outcome *out);
 void cli_outcome_csv(cli *c, const cli_outcome *out);
 void cli_outcome_latex(cli *c, const cli_outcome *out);
 json_t *cli_outcome_json(const cli_outcome *out);
+
+typedef struct cli_pair {
+    int a, b;
+    double difference, statistic; /* mean of a minus b; of Wilcoxon's test */
+} cli_pair;
+struct cli_comparison {
+    bool over_trials;   /* blocks are trials, not data sets */
+    bool several_sizes; /* data sets stand there once for each training size */
+    int methods;
+    int64_t blocks;     /* 0: there is nothing to compare */
+    const cli_row *row; /* one per method: the first of the outcome */
+    double *value;      /* blocks x methods accuracies */
+    double *rank;       /* average ranks */
+    double friedman, friedman_p, davenport, davenport_p;
+    double *nemenyi_p, critical; /* methods x methods; the critical difference */
+    cli_pair *pair;              /* methods (methods - 1) / 2, those with the first method first */
+    double *p, *p_holm;          /* of the pairs; p_holm_first: of those with the first method */
+    double *p_holm_first;
+};
+int cli_comparison_make(cli *c, const cli_outcome *out, cli_comparison *cmp);
+void cli_comparison_free(cli_comparison *cmp); /* also after a failure */
+void cli_comparison_text(cli *c, const cli_comparison *cmp);
+json_t *cli_comparison_json(const cli_comparison *cmp);
 
 /* ---- the verbs ---- */
 int cli_cmd_fit(cli *c);

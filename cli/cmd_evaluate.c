@@ -263,28 +263,38 @@ static int run_all(cli *c, plan *p, runs *r) {
     return code;
 }
 
+static void print(cli *c, const cli_outcome *out) {
+    if (c->args.json > 0)
+        cli_json_print(c, cli_outcome_json(out));
+    else if (c->args.csv > 0)
+        cli_outcome_csv(c, out);
+    else if (c->args.latex > 0)
+        cli_outcome_latex(c, out);
+    else
+        cli_outcome_text(c, out);
+}
+
 /* Code 5 only when no fit of any method succeeded: then there is no result. */
-static int print(cli *c, const plan *p, const runs *r) {
-    const cli_outcome out = {.data = r->data,
-                             .n_data = r->n_data,
-                             .row = r->row,
-                             .n_rows = r->n_rows,
-                             .n_methods = p->methods.count,
-                             .spec = &p->spec};
+static int conclude(cli *c, const plan *p, const runs *r) {
+    cli_outcome out = {.data = r->data,
+                       .n_data = r->n_data,
+                       .row = r->row,
+                       .n_rows = r->n_rows,
+                       .n_methods = p->methods.count,
+                       .spec = &p->spec};
     bool any = false;
     for (int i = 0; i < r->n_rows; i++)
         any = any || r->row[i].result.failed < r->row[i].result.trials;
     if (!any)
         return cli_error(c, CODE_NUMERIC, "no fit succeeded");
-    if (c->args.json > 0)
-        cli_json_print(c, cli_outcome_json(&out));
-    else if (c->args.csv > 0)
-        cli_outcome_csv(c, &out);
-    else if (c->args.latex > 0)
-        cli_outcome_latex(c, &out);
-    else
-        cli_outcome_text(c, &out);
-    return 0;
+    cli_comparison comparison;
+    const int code = cli_comparison_make(c, &out, &comparison);
+    if (code == 0) {
+        out.comparison = comparison.blocks > 0 ? &comparison : NULL;
+        print(c, &out);
+    }
+    cli_comparison_free(&comparison);
+    return code;
 }
 
 int cli_cmd_evaluate(cli *c) {
@@ -303,7 +313,7 @@ int cli_cmd_evaluate(cli *c) {
         code = run_all(c, &p, &r);
     }
     if (code == 0)
-        code = print(c, &p, &r);
+        code = conclude(c, &p, &r);
     if (code == 0) {
         cli_flush(c); /* the table first, then how long it took */
         cli_note(c, "%d result%s in %.1f s", r.n_rows, r.n_rows == 1 ? "" : "s", cli_now() - begun);

@@ -31,7 +31,7 @@ static const char *spread(double mean, double std, char *buf, size_t size) {
     return buf;
 }
 
-/* One line per data, size and method. */
+/* One line per data, size and method; then how the methods compare. */
 void cli_outcome_text(cli *c, const cli_outcome *out) {
     char accuracy[48], balanced[48], f1[48];
     cli_table table = {.columns = 7, .right = 0x7a};
@@ -47,6 +47,8 @@ void cli_outcome_text(cli *c, const cli_outcome *out) {
                       spread(r->macro_f1_mean, r->macro_f1_std, f1, sizeof f1), r->fit_seconds);
     }
     cli_table_print(c, &table);
+    if (out->comparison != NULL)
+        cli_comparison_text(c, out->comparison);
 }
 
 /* ---- CSV ---- */
@@ -101,7 +103,7 @@ static void latex_cell(cli *c, const rlar_eval_result *r, long best) {
         cli_printf(c, " $\\pm$ %.2f", 100 * r->accuracy_std);
 }
 
-/* A line per data and size, a column per method. */
+/* A line per data and size, a column per method; last the average ranks. */
 void cli_outcome_latex(cli *c, const cli_outcome *out) {
     cli_printf(
         c, "%% needs \\usepackage{booktabs}\n\\begin{tabular}{lr*{%d}{c}}\n\\toprule\nData & %s",
@@ -121,6 +123,12 @@ void cli_outcome_latex(cli *c, const cli_outcome *out) {
         cli_printf(c, " & %g", out->row[i].size);
         for (int m = 0; m < out->n_methods; m++)
             latex_cell(c, &out->row[i + m].result, best);
+        cli_printf(c, " \\\\\n");
+    }
+    if (out->comparison != NULL) {
+        cli_printf(c, "\\midrule\naverage rank &");
+        for (int m = 0; m < out->n_methods; m++)
+            cli_printf(c, " & %.2f", out->comparison->rank[m]);
         cli_printf(c, " \\\\\n");
     }
     cli_printf(c, "\\bottomrule\n\\end{tabular}\n");
@@ -253,5 +261,7 @@ json_t *cli_outcome_json(const cli_outcome *out) {
     cli_json_set(root, "data", sets);
     cli_json_set(root, "protocol", json_protocol(out->spec));
     cli_json_set(root, "results", results);
+    if (out->comparison != NULL)
+        cli_json_set(root, "comparison", cli_comparison_json(out->comparison));
     return root;
 }

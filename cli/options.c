@@ -34,7 +34,10 @@ const cli_verb cli_verbs[] = {
     {"evaluate", "DATA...", "compare methods over repeated splits",
      "Splits each DATA at random into training and test samples, fits every method on the same\n"
      "splits and reports the mean and the standard deviation of the test accuracy. One of\n"
-     "--train-per-class, --train-fraction and --folds says how to split.",
+     "--train-per-class, --train-fraction and --folds says how to split. Two or more methods are\n"
+     "compared: average ranks, and each against the first by Wilcoxon's test with Holm's\n"
+     "correction, over the data sets and sizes from five on, else over the trials. --json has all\n"
+     "pairs, and the tests of Friedman and Nemenyi.",
      "rlar evaluate wine.csv --methods rlar,lda,rr --train-per-class 5,11 --trials 10 --tune cv", 1,
      1 << 20, cli_cmd_evaluate},
     {"info", "DATA|MODEL", "what is in a file",

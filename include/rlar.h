@@ -4,7 +4,7 @@
  *
  *   1. Simple     read a file, fit, save, load, predict: everything by default
  *   2. Context    threads, memory, progress, parameters by name, data from memory, streams
- *   3. Advanced   evaluation, BLAS, memory forecast, output files
+ *   3. Advanced   evaluation, statistics, BLAS, memory forecast, output files
  *
  * The rules that hold everywhere:
  *   - Fallible calls return an rlar_status: negative = error (nothing was written to the outputs),
@@ -440,6 +440,28 @@ RLAR_API rlar_status rlar_evaluate(rlar_ctx *ctx, const rlar_data *data, const r
 RLAR_API int64_t rlar_eval_count(const rlar_eval *eval);
 RLAR_API rlar_status rlar_eval_get(const rlar_eval *eval, int64_t index, rlar_eval_result *out);
 RLAR_API void rlar_eval_free(rlar_eval *eval);
+
+/* ---- Do methods differ, or is it chance? The tests are described in docs/api.md ---- */
+
+/* Wilcoxon's signed-rank test, two-sided: the smaller sum of ranks, and p. Equal pairs are dropped;
+ * p = 1 where all are equal. */
+RLAR_API rlar_status rlar_wilcoxon(rlar_ctx *ctx, int64_t n, const double *x, const double *y,
+                                   double *statistic, double *p);
+/* Holm's correction of several p values; adjusted may be p itself. */
+RLAR_API rlar_status rlar_holm(rlar_ctx *ctx, int64_t count, const double *p, double *adjusted);
+/* values: a row of methods per block (data set, trial), larger is better. The average ranks, 1 is
+ * best; Friedman's chi-square, corrected for ties; Iman and Davenport's F of that statistic. */
+RLAR_API rlar_status rlar_friedman(rlar_ctx *ctx, int64_t blocks, int64_t methods,
+                                   const double *values, double *ranks, double *statistic,
+                                   double *p);
+RLAR_API rlar_status rlar_iman_davenport(rlar_ctx *ctx, int64_t blocks, int64_t methods,
+                                         double friedman, double *f, double *p);
+/* Nemenyi's test: p of every pair, methods x methods, from average ranks; and the difference of
+ * average ranks that is just significant at a level. */
+RLAR_API rlar_status rlar_nemenyi(rlar_ctx *ctx, int64_t blocks, int64_t methods,
+                                  const double *ranks, double *p);
+RLAR_API rlar_status rlar_nemenyi_difference(rlar_ctx *ctx, int64_t blocks, int64_t methods,
+                                             double level, double *difference);
 
 /* ---- What a fit needs before it is run ---- */
 

@@ -135,6 +135,25 @@ class Statistics(Evaluate):
         self.assertAlmostEqual(result["balanced_accuracy"]["mean"], recall.mean(), places=12)
         self.assertAlmostEqual(result["macro_f1"]["mean"], f1.mean(), places=12)
 
+    def test_confusion_of_known_answers(self):
+        """Samples of a class are all equal, so what is answered does not depend on the split: class c has
+        the samples of class a, which comes first and wins the tie. All measures literally, sample by sample."""
+        place, sizes = {"a": (1, 5), "b": (8, 2), "c": (1, 5), "d": (4, 9)}, {"a": 6, "b": 9, "c": 5, "d": 12}
+        self.write("twins.csv", "".join(f"{place[c][0]},{place[c][1]},{c}\n" * n for c, n in sizes.items()))
+        result = self.only("--train-per-class", "3", data=("twins.csv",))
+        names = result["classes"]
+        self.assertEqual(names, list("abcd"))
+        truth = np.array([c for c, n in sizes.items() for _ in range(n - 3)])
+        answer = np.array([{"c": "a"}.get(c, c) for c in truth])
+        counts = [[np.sum((truth == a) & (answer == b)) for b in names] for a in names]
+        np.testing.assert_array_equal(result["confusion"], 4 * np.array(counts))
+        recall = [np.mean(answer[truth == a] == a) for a in names]
+        precision = [np.mean(truth[answer == a] == a) if np.any(answer == a) else 0 for a in names]
+        f1 = [2 * p * r / (p + r) if p + r > 0 else 0 for p, r in zip(precision, recall)]
+        for key, value in (("accuracy", np.mean(answer == truth)), ("balanced_accuracy", np.mean(recall)),
+                           ("macro_f1", np.mean(f1))):
+            np.testing.assert_allclose(result[key]["trials"], [value] * 4, rtol=1e-14, err_msg=key)
+
     def test_confusion_over_trials_sums_to_the_accuracy(self):
         result = self.only("--train-per-class", "5")
         counts = np.array(result["confusion"])

@@ -21,8 +21,9 @@ def console_blocks(text):
 
 def mask_times(output):
     lines = output.splitlines()
-    if lines and lines[0].endswith("fit s"):
-        lines = [re.sub(r"\s+(fit s|\S+)$", "", line) for line in lines]
+    if lines and lines[0].endswith("fit s"):  # the last column of the first table
+        end = lines.index("") if "" in lines else len(lines)
+        lines[:end] = [re.sub(r"\s+(fit s|\S+)$", "", line) for line in lines[:end]]
     return [re.sub(r"\d+\.\d+ s\b", "# s", line) for line in lines]
 
 
