@@ -4,7 +4,7 @@
  *
  *   1. Simple     read a file, fit, save, load, predict: everything by default
  *   2. Context    threads, memory, progress, parameters by name, data from memory, streams
- *   3. Advanced   evaluation, statistics, BLAS, memory forecast, output files
+ *   3. Advanced   evaluation, statistics, robustness, BLAS, memory forecast, output files
  *
  * The rules that hold everywhere:
  *   - Fallible calls return an rlar_status: negative = error (nothing was written to the outputs),
@@ -462,6 +462,32 @@ RLAR_API rlar_status rlar_nemenyi(rlar_ctx *ctx, int64_t blocks, int64_t methods
                                   const double *ranks, double *p);
 RLAR_API rlar_status rlar_nemenyi_difference(rlar_ctx *ctx, int64_t blocks, int64_t methods,
                                              double level, double *difference);
+/* ---- Robustness: training samples of which some are corrupted, tested on clean ones ---- */
+
+typedef struct rlar_occlusion {
+    size_t size;
+    int64_t per_class; /* training samples of each class: with the same trials and seed the splits
+                          are those of rlar_evaluate with RLAR_SPLIT_PER_CLASS */
+    int64_t trials;
+    uint64_t seed;
+    int64_t corrupted; /* of these per_class, in each class; those for 1 are among those for 2 */
+    int64_t block; /* side of the square that is covered; 0: samples give way to `occluded` ones */
+    int64_t height, width; /* with a block: of an image; a sample is an image */
+    int by_columns;        /* 1: the pixels of a column follow each other (MATLAB), 0: of a row */
+    const double *texture; /* row by row, in the units of the pixels; all of it is in the square.
+                              NULL: rlar_texture(), times 255 where a value of data is above 1.5 */
+    int64_t texture_rows, texture_columns;
+    const rlar_data *occluded; /* the same features, at least the classes of data (found by their
+                                  names); none is used twice in a trial. NULL with a block */
+} rlar_occlusion;
+
+/* The samples of data in their order, then the corrupted ones, whose originals are in no part of
+ * their trial. *splits has one rlar_rows per trial, for RLAR_SPLIT_GIVEN. */
+RLAR_API rlar_status rlar_occlude(rlar_ctx *ctx, const rlar_data *data, const rlar_occlusion *spec,
+                                  rlar_data **out, rlar_rows **splits);
+RLAR_API void rlar_rows_free(rlar_rows *splits);
+/* The synthetic 64 x 64 texture, values in [0, 1], row by row. */
+RLAR_API void rlar_texture(double texture[64 * 64]);
 
 /* ---- What a fit needs before it is run ---- */
 

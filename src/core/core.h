@@ -177,6 +177,8 @@ rlar_rng rlar__rng_seed(const uint64_t *words, int count);
 uint64_t rlar__rng_next(rlar_rng *rng);
 /* Uniform on 0..bound-1 by rejection, no modulo bias; bound > 0. */
 uint64_t rlar__rng_below(rlar_rng *rng, uint64_t bound);
+/* Every order is as likely as any other. */
+void rlar__rng_shuffle(rlar_rng *rng, int64_t *items, int64_t count);
 
 /* ---- Numbers as text (number.c, format.c): the only reader and writer; no locale ---- */
 

@@ -33,3 +33,14 @@ uint64_t rlar__rng_below(rlar_rng *rng, uint64_t bound) {
             return draw % bound;
     }
 }
+
+/* Fisher-Yates from the end; the order of draws is part of the promise that splits can be repeated.
+ */
+void rlar__rng_shuffle(rlar_rng *rng, int64_t *items, int64_t count) {
+    for (int64_t i = count - 1; i > 0; i--) {
+        const int64_t j = (int64_t)rlar__rng_below(rng, (uint64_t)i + 1);
+        const int64_t kept = items[i];
+        items[i] = items[j];
+        items[j] = kept;
+    }
+}

@@ -22,7 +22,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { DEFAULT_TRIALS = 10, DEFAULT_TUNE_FOLDS = 5, MOST_TRIALS = 1000000 };
+enum { DEFAULT_TRIALS = 10, DEFAULT_TUNE_FOLDS = 5 };
 
 /* ---- The final fits ---- */
 
@@ -297,19 +297,19 @@ static int64_t runs_of(const rlar_eval_spec *spec) {
 
 static rlar_status check_runs(rlar_ctx *ctx, const rlar_eval_spec *spec) {
     const int64_t runs = runs_of(spec);
-    return runs <= MOST_TRIALS
+    return runs <= RLAR_MOST_TRIALS
                ? RLAR_OK
                : rlar__fail(ctx, RLAR_E_ARG, "trials times folds is %lld; choose at most %d",
-                            (long long)runs, MOST_TRIALS);
+                            (long long)runs, RLAR_MOST_TRIALS);
 }
 
 /* Cheap things first. */
 static rlar_status check_spec(rlar_ctx *ctx, const rlar_eval_spec *spec) {
     rlar_scaling scaling;
     rlar_classifier classifier;
-    if (spec->trials < 0 || spec->trials > MOST_TRIALS)
+    if (spec->trials < 0 || spec->trials > RLAR_MOST_TRIALS)
         return rlar__fail(ctx, RLAR_E_ARG, "trials is %lld; choose 1 to %d, or 0 for %d",
-                          (long long)spec->trials, MOST_TRIALS, DEFAULT_TRIALS);
+                          (long long)spec->trials, RLAR_MOST_TRIALS, DEFAULT_TRIALS);
     if (spec->tune < RLAR_TUNE_NONE || spec->tune > RLAR_TUNE_ORACLE)
         return rlar__fail(ctx, RLAR_E_ARG, "tune is %d; choose none, cv or oracle",
                           (int)spec->tune);

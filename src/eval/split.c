@@ -195,11 +195,8 @@ static rlar_status part_alloc(rlar_ctx *ctx, int64_t n, rlar_part *out) {
     return status;
 }
 
-/* The samples of `rows` (NULL: all n) by class, in the order given; class i is first[i] ..
- * first[i+1]-1. `first` has c + 2 places: the extra one turns counts into starts without a second
- * array. */
-static void group_by_class(const rlar_labels *labels, const int64_t *rows, int64_t n,
-                           int64_t *grouped, int64_t *first) {
+void rlar__group_by_class(const rlar_labels *labels, const int64_t *rows, int64_t n,
+                          int64_t *grouped, int64_t *first) {
     memset(first, 0, (size_t)(labels->c + 2) * sizeof *first);
     for (int64_t i = 0; i < n; i++)
         first[labels->label[rows ? rows[i] : i] + 2]++;
@@ -208,17 +205,6 @@ static void group_by_class(const rlar_labels *labels, const int64_t *rows, int64
     for (int64_t i = 0; i < n; i++) {
         const int64_t row = rows ? rows[i] : i;
         grouped[first[labels->label[row] + 1]++] = row;
-    }
-}
-
-/* Fisher-Yates from the end; the order of draws is part of the promise that splits can be repeated.
- */
-static void shuffle(rlar_rng *rng, int64_t *items, int64_t count) {
-    for (int64_t i = count - 1; i > 0; i--) {
-        const int64_t j = (int64_t)rlar__rng_below(rng, (uint64_t)i + 1);
-        const int64_t kept = items[i];
-        items[i] = items[j];
-        items[j] = kept;
     }
 }
 
@@ -246,7 +232,7 @@ static void deal(const rlar_labels *labels, const rlar_split_rule *rule, int64_t
     for (int64_t i = 0; i < labels->c; i++) {
         int64_t *items = grouped + first[i];
         const int64_t size = first[i + 1] - first[i];
-        shuffle(rng, items, size);
+        rlar__rng_shuffle(rng, items, size);
         for (int64_t j = 0; j < size; j++, dealt++) {
             const bool train = rule->kind == RLAR_SPLIT_FOLDS ? dealt % rule->folds != fold
                                                               : j < train_count(rule, size);
@@ -268,7 +254,7 @@ static rlar_status split_rows(rlar_ctx *ctx, const rlar_labels *labels, const in
     if (status >= 0)
         status = part_alloc(ctx, n, &part);
     if (status >= 0) {
-        group_by_class(labels, rows, n, grouped, first);
+        rlar__group_by_class(labels, rows, n, grouped, first);
         deal(labels, rule, fold, &rng, grouped, first, &part);
         *out = part;
     }
@@ -294,7 +280,7 @@ static rlar_status group_into(rlar_ctx *ctx, const rlar_labels *labels, const in
     RLAR_TRY(rlar__alloc(ctx, labels->c + 2, sizeof *first, "the starts of the classes", &first));
     const rlar_status status = rlar__alloc(ctx, n, sizeof **out, "the samples by class", out);
     if (status >= 0)
-        group_by_class(labels, rows, n, *out, first);
+        rlar__group_by_class(labels, rows, n, *out, first);
     rlar__free(first);
     return status;
 }

@@ -4,6 +4,8 @@
 
 #include "core/core.h"
 
+enum { RLAR_MOST_TRIALS = 1000000 };
+
 /* Labelled samples as a split sees them. */
 typedef struct rlar_labels {
     int64_t n, d, c;
@@ -32,6 +34,11 @@ typedef struct rlar_part {
 rlar_status rlar__labels_of(rlar_ctx *ctx, const rlar_data *data, rlar_labels *out);
 /* A number for the data that does not depend on where they came from: FNV-1a of n, d, c, labels. */
 uint64_t rlar__data_id(const rlar_labels *labels);
+/* The samples of `rows` (NULL: all n) by class, in the order given; class i is first[i] ..
+ * first[i+1]-1. `first` has c + 2 places: the extra one turns counts into starts without a second
+ * array. */
+void rlar__group_by_class(const rlar_labels *labels, const int64_t *rows, int64_t n,
+                          int64_t *grouped, int64_t *first);
 
 /* Can every trial be made? Names the first class that is too small; warns of classes smaller than
  * the number of folds. */
