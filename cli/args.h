@@ -22,7 +22,8 @@ enum {
     V_CONVERT = 1 << 6,
     V_METHODS = 1 << 7,
     V_DOCTOR = 1 << 8,
-    V_ALL = (1 << 9) - 1
+    V_REPRODUCE = 1 << 9,
+    V_ALL = (1 << 10) - 1
 };
 
 typedef struct cli_verb {
@@ -76,7 +77,9 @@ typedef struct cli_args {
     const char **word; /* positional arguments */
     int words;
     int quiet, verbose, help, deterministic, json, csv, latex, scores, dry_run, coarse;
-    const char *output, *method, *methods, *preset, *scale, *trace, *classifier, *resume;
+    int list, quick, full_grid;
+    const char *output, *method, *methods, *preset, *scale, *trace, *classifier, *resume, *columns,
+        *occluder;
     const char *format, *label, *labels, *mat_vars, *data_dir, *train_per_class;
     int header;  /* 0 auto, 1 yes, 2 no */
     int missing; /* in the order of rlar_missing */

@@ -45,10 +45,12 @@ typedef struct cli {
     const cli_verb *verb;
     rlar_ctx *ctx;
     cli_out out;
-    bool terminal;        /* standard error is one: show progress */
-    bool line_shown;      /* a progress line is on it */
-    double started, next; /* of the running work; when the line may be drawn again */
-    int64_t warnings;     /* printed so far */
+    bool terminal;                      /* standard error is one: show progress */
+    bool line_shown;                    /* a progress line is on it */
+    double started, next;               /* of the running work; when the line may be drawn again */
+    double work, work_done, work_total; /* of the running evaluation, before it, of all: operations;
+                                           0: there is one only */
+    int64_t warnings;                   /* printed so far */
     void (*on_iteration)(struct cli *c, const rlar_info *info, void *user); /* or NULL */
     void *on_iteration_user;
 } cli;
@@ -78,6 +80,19 @@ const char *cli_bytes(double bytes, char buf[CLI_NUMBER_SIZE]);
 /* ---- context.c ---- */
 int cli_ctx_open(cli *c);
 void cli_progress_clear(cli *c); /* take the progress line off the terminal */
+/* Several evaluations with one time that is left: of how much work all are, and each. */
+void cli_work_total(cli *c, double work);
+void cli_work_begin(cli *c, double work);
+void cli_work_end(cli *c, double work);
+
+/* ---- words.c: "a,b,c" ---- */
+typedef struct cli_words {
+    char *copy; /* cut in pieces */
+    const char **item;
+    int count;
+} cli_words;
+bool cli_words_split(const char *text, cli_words *out); /* false: an empty list or item */
+void cli_words_free(cli_words *list);
 
 /* ---- out.c ---- */
 int cli_out_open(cli *c, const char *path); /* NULL or "-": standard output */
@@ -127,6 +142,9 @@ typedef struct cli_data {
     int64_t missing;    /* cells that were missing when read */
 } cli_data;
 int cli_data_load(cli *c, const char *word, rlar_missing missing, cli_data *out);
+const char *cli_data_dir(const cli *c); /* --data-dir or RLAR_DATA_DIR; NULL: neither */
+/* Its path in the data folder, to be freed; NULL: it is not there. */
+char *cli_data_find(const cli *c, const char *word);
 void cli_data_free(cli_data *data);
 
 /* Samples block by block, for a model: classes are numbered as the model's. */
@@ -185,6 +203,8 @@ void cli_outcome_text(cli *c, const cli_outcome *out);
 void cli_outcome_csv(cli *c, const cli_outcome *out);
 void cli_outcome_latex(cli *c, const cli_outcome *out);
 json_t *cli_outcome_json(const cli_outcome *out);
+/* What a method has reached: parameters, accuracies, times, the grid. */
+json_t *cli_result_json(const rlar_eval_result *r, const rlar_params *params, rlar_tune tune);
 
 typedef struct cli_pair {
     int a, b;
@@ -219,5 +239,6 @@ int cli_cmd_info(cli *c);
 int cli_cmd_convert(cli *c);
 int cli_cmd_methods(cli *c);
 int cli_cmd_doctor(cli *c);
+int cli_cmd_reproduce(cli *c);
 
 #endif

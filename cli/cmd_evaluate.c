@@ -9,54 +9,23 @@
 
 #include "cli.h"
 
-/* A comma-separated list, cut in place in a copy. */
-typedef struct words {
-    char *copy;
-    const char **item;
-    int count;
-} words;
-
 typedef struct plan {
-    words methods;
+    cli_words methods;
     rlar_params **params; /* one per method */
     cli_assignment *axis; /* one per --grid */
-    words *values;
+    cli_words *values;
     rlar_axis *axes;
     double *size; /* training sizes; one entry for a share or folds */
     int n_sizes;
     rlar_eval_spec spec;
 } plan;
 
-/* false for an empty list or an empty item. */
-static bool split(const char *text, words *out) {
-    const size_t length = strlen(text);
-    out->copy = cli_strdup(text, length);
-    out->item = cli_alloc((length + 1) * sizeof *out->item);
-    out->count = 0;
-    bool good = true;
-    for (char *at = out->copy;;) {
-        const size_t span = strcspn(at, ",");
-        const bool last = at[span] == '\0';
-        at[span] = '\0';
-        good = good && span > 0;
-        out->item[out->count++] = at;
-        if (last)
-            return good;
-        at += span + 1;
-    }
-}
-
-static void words_free(words *list) {
-    free(list->copy);
-    free(list->item);
-}
-
 /* ---- options into the plan ---- */
 
 /* Parameters are made at once, so that a wrong one is found before any file is read. */
 static int plan_methods(cli *c, plan *p) {
     const char *text = c->args.methods != NULL ? c->args.methods : "rlar";
-    if (!split(text, &p->methods))
+    if (!cli_words_split(text, &p->methods))
         return cli_usage(c, "--methods '%s': an empty name; NAME,NAME,... expected", text);
     p->params = cli_alloc((size_t)p->methods.count * sizeof(rlar_params *));
     memset(p->params, 0, (size_t)p->methods.count * sizeof(rlar_params *));
@@ -68,16 +37,16 @@ static int plan_methods(cli *c, plan *p) {
 
 /* The sizes of --train-per-class. */
 static int plan_sizes(cli *c, plan *p) {
-    words list = {0};
+    cli_words list = {0};
     const char *text = c->args.train_per_class;
-    bool good = split(text, &list);
+    bool good = cli_words_split(text, &list);
     p->size = cli_alloc((size_t)list.count * sizeof *p->size);
     for (int i = 0; i < list.count && good; i++) {
         int64_t value = 0;
         good = cli_parse_int(list.item[i], 1, &value);
         p->size[p->n_sizes++] = (double)value;
     }
-    words_free(&list);
+    cli_words_free(&list);
     return good ? 0
                 : cli_usage(c,
                             "--train-per-class '%s': whole numbers of at least 1 expected, "
@@ -110,7 +79,8 @@ static int plan_split(cli *c, plan *p) {
 
 /* Does the method take every value? Asked on a copy; the library's message lists what is allowed.
  */
-static int try_values(cli *c, const rlar_params *params, const char *name, const words *values) {
+static int try_values(cli *c, const rlar_params *params, const char *name,
+                      const cli_words *values) {
     rlar_params *copy = NULL;
     int code = cli_check(c, rlar_params_copy(c->ctx, params, &copy));
     for (int k = 0; k < values->count && code == 0; k++)
@@ -121,7 +91,7 @@ static int try_values(cli *c, const rlar_params *params, const char *name, const
 
 /* Some method in use has the parameter, and takes every value. Where none has it, the first is
  * asked all the same, for its message. */
-static int check_axis(cli *c, const plan *p, const cli_assignment *axis, const words *values) {
+static int check_axis(cli *c, const plan *p, const cli_assignment *axis, const cli_words *values) {
     int code = 0, tried = 0;
     const rlar_params *first = NULL;
     for (int i = 0; i < p->methods.count && code == 0; i++) {
@@ -142,11 +112,11 @@ static int check_axis(cli *c, const plan *p, const cli_assignment *axis, const w
 /* One --grid: its values, and whether they can be used. */
 static int plan_axis(cli *c, plan *p, int index) {
     cli_assignment *axis = &p->axis[index];
-    words *values = &p->values[index];
+    cli_words *values = &p->values[index];
     int code = cli_assignment_parse(c, "--grid", &c->args.grid.item[index], axis);
     if (code != 0)
         return code;
-    if (!split(axis->value, values))
+    if (!cli_words_split(axis->value, values))
         return cli_usage(c, "--grid '%s': an empty value; NAME=V,V,... expected",
                          c->args.grid.item[index].text);
     const bool scale = strcmp(axis->name, "scale") == 0;
@@ -205,10 +175,10 @@ static void plan_free(plan *p, int grids) {
     for (int i = 0; i < p->methods.count && p->params != NULL; i++)
         rlar_params_free(p->params[i]);
     for (int i = 0; i < grids && p->values != NULL; i++) {
-        words_free(&p->values[i]);
+        cli_words_free(&p->values[i]);
         free(p->axis[i].copy);
     }
-    words_free(&p->methods);
+    cli_words_free(&p->methods);
     free(p->params);
     free(p->axis);
     free(p->values);

@@ -24,16 +24,39 @@ static void left_text(double seconds, char *buf, size_t size) {
         snprintf(buf, size, "%.0f h", seconds / 3600);
 }
 
+void cli_work_total(cli *c, double work) {
+    c->work_total = work;
+    c->work_done = 0;
+    c->started = cli_now();
+}
+
+/* The clock of a single evaluation starts with it, that of all has been started. */
+void cli_work_begin(cli *c, double work) {
+    c->work = work;
+    if (c->work_total <= 0)
+        c->started = cli_now();
+}
+
+void cli_work_end(cli *c, double work) {
+    c->work_done += work;
+    c->work = 0;
+}
+
 static void draw_progress(cli *c, const rlar_event *event) {
     const double now = cli_now();
     if (now < c->next || now - c->started < 0.5 || event->total <= 0 || event->done <= 0)
         return;
     char left[CLI_NUMBER_SIZE];
-    const double share = (double)event->done / (double)event->total;
+    double share = (double)event->done / (double)event->total;
     c->next = now + 0.1;
+    if (c->work_total > 0)
+        share = (c->work_done + share * c->work) / c->work_total;
     left_text((now - c->started) * (1 - share) / share, left, sizeof left);
     if (event->kind == RLAR_EVENT_READ)
         fprintf(stderr, "\r\033[Krlar: reading, %.0f %%, %s left", 100 * share, left);
+    else if (c->work_total > 0)
+        fprintf(stderr, "\r\033[Krlar: %.1f %% of all, fit %lld of %lld, %s left", 100 * share,
+                (long long)event->done, (long long)event->total, left);
     else
         fprintf(stderr, "\r\033[Krlar: %s %lld of %lld, %s left",
                 event->kind == RLAR_EVENT_ITERATION ? "iteration" : "fit", (long long)event->done,

@@ -204,16 +204,11 @@ static json_t *json_classes(const rlar_data *data) {
 }
 
 /* With oracle tuning the parameters are those of the best cell, the same for all trials. */
-static json_t *json_row(const cli_row *row, const rlar_eval_spec *spec) {
-    const rlar_eval_result *r = &row->result;
-    json_t *entry = json_object(), *params = cli_json_params(row->params);
-    if (spec->tune == RLAR_TUNE_ORACLE && r->n_selected > 0 && r->selected[0] >= 0)
+json_t *cli_result_json(const rlar_eval_result *r, const rlar_params *used, rlar_tune tune) {
+    json_t *entry = json_object(), *params = cli_json_params(used);
+    if (tune == RLAR_TUNE_ORACLE && r->n_selected > 0 && r->selected[0] >= 0)
         json_cell(params, r, r->selected[0]);
-    cli_json_set(entry, "data", cli_json_text(row->data->name));
     cli_json_set(entry, "method", cli_json_text(r->method));
-    cli_json_set(entry, size_key(spec),
-                 spec->split == RLAR_SPLIT_FRACTION ? cli_json_number(row->size)
-                                                    : json_integer((json_int_t)row->size));
     cli_json_set(entry, "params", params);
     cli_json_set(entry, "accuracy",
                  json_measure(r->accuracy_mean, r->accuracy_std, r->accuracy, r->trials));
@@ -225,8 +220,18 @@ static json_t *json_row(const cli_row *row, const rlar_eval_spec *spec) {
     cli_json_set(entry, "predict_seconds", cli_json_number(r->predict_seconds));
     cli_json_set(entry, "failed", json_integer(r->failed));
     cli_json_set(entry, "selected", json_selected(r));
-    if (spec->tune != RLAR_TUNE_NONE)
+    if (tune != RLAR_TUNE_NONE)
         cli_json_set(entry, "grid", json_grid(r));
+    return entry;
+}
+
+static json_t *json_row(const cli_row *row, const rlar_eval_spec *spec) {
+    const rlar_eval_result *r = &row->result;
+    json_t *entry = cli_result_json(r, row->params, spec->tune);
+    cli_json_set(entry, "data", cli_json_text(row->data->name));
+    cli_json_set(entry, size_key(spec),
+                 spec->split == RLAR_SPLIT_FRACTION ? cli_json_number(row->size)
+                                                    : json_integer((json_int_t)row->size));
     cli_json_set(entry, "classes", json_classes(row->data->data));
     cli_json_set(entry, "confusion", json_confusion(r, rlar_data_classes(row->data->data)));
     return entry;

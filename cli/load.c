@@ -28,7 +28,7 @@ static char *probe(const char *word, const char *ending, const char *gz) {
     return NULL;
 }
 
-static const char *data_dir(const cli *c) {
+const char *cli_data_dir(const cli *c) {
     return c->args.data_dir != NULL ? c->args.data_dir : getenv("RLAR_DATA_DIR");
 }
 
@@ -48,9 +48,23 @@ static int not_found(cli *c, const char *word) {
     return code;
 }
 
+/* The file in the data folder, with one of the endings; NULL: there is none. */
+static char *find_in(const char *dir, const char *word) {
+    char *there = NULL, *found = NULL;
+    if (dir == NULL || asprintf(&there, "%s/%s", dir, word) < 0)
+        return NULL;
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0] && found == NULL; i++) {
+        found = probe(there, endings[i], "");
+        if (found == NULL)
+            found = probe(there, endings[i], ".gz");
+    }
+    free(there);
+    return found;
+}
+
 /* Missing files are told here, since only here it is known where else they were looked for. */
 static int find_file(cli *c, const char *word, char **out) {
-    const char *dir = data_dir(c);
+    const char *dir = cli_data_dir(c);
     if (strcmp(word, "-") == 0 || access(word, F_OK) == 0) {
         *out = cli_strdup(word, strlen(word));
         return 0;
@@ -59,20 +73,15 @@ static int find_file(cli *c, const char *word, char **out) {
         return cli_error(c, CODE_IO, "'%s': %s", word, strerror(errno));
     if (dir == NULL || word[0] == '/')
         return not_found(c, word);
-    char *there = NULL;
-    if (asprintf(&there, "%s/%s", dir, word) < 0)
-        return cli_error(c, CODE_MEMORY, "out of memory");
-    *out = NULL;
-    for (size_t i = 0; i < sizeof endings / sizeof endings[0] && *out == NULL; i++) {
-        *out = probe(there, endings[i], "");
-        if (*out == NULL)
-            *out = probe(there, endings[i], ".gz");
-    }
-    free(there);
+    *out = find_in(dir, word);
     if (*out != NULL)
         return 0;
     return cli_error(c, CODE_IO, "%s: no such file or folder, nor in the data folder %s", word,
                      dir);
+}
+
+char *cli_data_find(const cli *c, const char *word) {
+    return find_in(cli_data_dir(c), word);
 }
 
 /* "x/COIL20.mat.gz" -> "COIL20"; a folder keeps its name. */

@@ -58,32 +58,54 @@ const cli_verb cli_verbs[] = {
      "to\n"
      "do where something is amiss. Takes about half a second.",
      "rlar doctor", 0, 0, cli_cmd_doctor},
+    {"reproduce", "[TABLE]...", "the paper's tables, measured again",
+     "Evaluates the paper's methods on the paper's data, sizes and splits, and prints each result\n"
+     "beside the paper's number. Without TABLE all but caltech101, which takes many hours. Data "
+     "are\n"
+     "looked for in --data-dir; what is missing is named, with where it comes from, and skipped.\n"
+     "Finished fits are kept in a journal: after an interruption the same command goes on.",
+     "rlar reproduce uci --data-dir data --json -o uci.json", 0, 1 << 20, cli_cmd_reproduce},
     {NULL, NULL, NULL, NULL, NULL, 0, 0, NULL}};
 
 #define FIELD(name) offsetof(cli_args, name)
 
 enum {
+    V_EVALUATIONS = V_EVALUATE | V_REPRODUCE,
     V_DATA = V_FIT | V_PREDICT | V_TRANSFORM | V_EVALUATE | V_INFO | V_CONVERT,
-    V_JSON = V_FIT | V_PREDICT | V_RANK | V_EVALUATE | V_INFO | V_METHODS | V_DOCTOR,
+    V_JSON = V_FIT | V_PREDICT | V_RANK | V_EVALUATE | V_INFO | V_METHODS | V_DOCTOR | V_REPRODUCE,
     V_TRAIN = V_FIT | V_EVALUATE,
     V_CLASSIFY = V_PREDICT | V_EVALUATE
 };
 
 const cli_option cli_options[] = {
     {"output", 'o', OPT_TEXT, GROUP_VERB, V_FIT, FIELD(output), 0, "MODEL", "write the model here"},
-    {"output", 'o', OPT_TEXT, GROUP_VERB, V_PREDICT | V_TRANSFORM | V_RANK | V_EVALUATE,
+    {"output", 'o', OPT_TEXT, GROUP_VERB, V_PREDICT | V_TRANSFORM | V_RANK | V_EVALUATIONS,
      FIELD(output), 0, "FILE", "write the result here instead of to standard output"},
     {"method", 0, OPT_TEXT, GROUP_VERB, V_FIT, FIELD(method), 0, "NAME",
      "the method (default rlar); see `rlar methods`"},
     {"methods", 0, OPT_TEXT, GROUP_VERB, V_EVALUATE, FIELD(methods), 0, "NAME,...",
      "the methods to compare (default rlar); see `rlar methods`"},
+    {"methods", 0, OPT_TEXT, GROUP_VERB, V_REPRODUCE, FIELD(methods), 0, "NAME,...",
+     "these methods only (default the paper's fifteen)"},
+    {"columns", 0, OPT_TEXT, GROUP_VERB, V_REPRODUCE, FIELD(columns), 0, "NAME,...",
+     "what to measure: preset (the paper's parameters), default (ours), oracle (the best cell by "
+     "the "
+     "test samples, an upper bound), cv (chosen inside each training set; the most work); default "
+     "preset,default,oracle"},
+    {"list", 0, OPT_FLAG, GROUP_VERB, V_REPRODUCE, FIELD(list), 0, NULL,
+     "the tables and which data are there; nothing is measured"},
+    {"quick", 0, OPT_FLAG, GROUP_VERB, V_REPRODUCE, FIELD(quick), 0, NULL, "two splits only"},
+    {"full-grid", 0, OPT_FLAG, GROUP_VERB, V_REPRODUCE, FIELD(full_grid), 0, NULL,
+     "every cell of every grid (default: from coarse to fine)"},
+    {"occluder", 0, OPT_TEXT, GROUP_VERB, V_REPRODUCE, FIELD(occluder), 0, "FILE.pgm",
+     "the picture that covers squares of the images (default a synthetic texture)"},
     {"train-per-class", 0, OPT_TEXT, GROUP_VERB, V_EVALUATE, FIELD(train_per_class), 0, "U[,U...]",
      "train on U samples of each class; several sizes give several results"},
     {"train-fraction", 0, OPT_SHARE, GROUP_VERB, V_EVALUATE, FIELD(train_fraction), 0, "F",
      "train on this share of each class"},
     {"folds", 0, OPT_INT, GROUP_VERB, V_EVALUATE, FIELD(folds), 2, "N",
      "cross-validate with N folds"},
-    {"trials", 0, OPT_INT, GROUP_VERB, V_EVALUATE, FIELD(trials), 1, "N",
+    {"trials", 0, OPT_INT, GROUP_VERB, V_EVALUATIONS, FIELD(trials), 1, "N",
      "random splits (default 10)"},
     {"tune", 0, OPT_CHOICE, GROUP_VERB, V_EVALUATE, FIELD(tune), 0, "none|cv|oracle",
      "choose parameters inside each training set (cv, honest) or by test accuracy (oracle, an "
@@ -99,6 +121,8 @@ const cli_option cli_options[] = {
     {"resume", 0, OPT_TEXT, GROUP_VERB, V_EVALUATE, FIELD(resume), 0, "FILE",
      "keep every finished fit in FILE and take from it what is there: after an interruption, the "
      "same command goes on where it was"},
+    {"resume", 0, OPT_TEXT, GROUP_VERB, V_REPRODUCE, FIELD(resume), 0, "FILE",
+     "the journal of finished fits (default rlar-reproduce.journal)"},
     {"tune-folds", 0, OPT_INT, GROUP_VERB, V_EVALUATE, FIELD(tune_folds), 2, "N",
      "folds of --tune cv (default 5)"},
     {"param", 'p', OPT_LIST, GROUP_VERB, V_FIT, FIELD(params), 0, "NAME=VALUE",
@@ -113,7 +137,7 @@ const cli_option cli_options[] = {
     {"iters", 0, OPT_PARAM, GROUP_VERB, V_TRAIN, FIELD(params), 0, "N", "short for -p iters=N"},
     {"seed", 0, OPT_INT, GROUP_VERB, V_FIT, FIELD(seed), 0, "N",
      "seed of the methods that draw random numbers; the others ignore it"},
-    {"seed", 0, OPT_INT, GROUP_VERB, V_EVALUATE, FIELD(seed), 0, "N",
+    {"seed", 0, OPT_INT, GROUP_VERB, V_EVALUATIONS, FIELD(seed), 0, "N",
      "seed of the splits (default 1)"},
     {"scale", 0, OPT_TEXT, GROUP_VERB, V_TRAIN, FIELD(scale), 0, "CHAIN",
      "none, unit, minmax, zscore, or a chain such as minmax,unit (default unit)"},
@@ -154,7 +178,7 @@ const cli_option cli_options[] = {
      "missing values: refuse, fill with the column's mean, drop the sample or keep them"},
     {"mat-vars", 0, OPT_TEXT, GROUP_DATA, V_DATA, FIELD(mat_vars), 0, "X,y",
      "variables of a .mat file (default fea,gnd or X,Y or X,y)"},
-    {"data-dir", 0, OPT_TEXT, GROUP_DATA, V_DATA, FIELD(data_dir), 0, "DIR",
+    {"data-dir", 0, OPT_TEXT, GROUP_DATA, V_DATA | V_REPRODUCE, FIELD(data_dir), 0, "DIR",
      "where to look for DATA that is not found as given, also with the known endings added "
      "(default: "
      "the environment variable RLAR_DATA_DIR)"},

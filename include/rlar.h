@@ -295,6 +295,9 @@ RLAR_API rlar_status rlar_stream_next(rlar_stream *stream, int64_t max_samples,
                                       const rlar_data **out);
 RLAR_API void rlar_stream_free(rlar_stream *stream);
 
+/* The grey values, 0 to 255 and row by row, of a PGM or PNG file; free with rlar_bytes_free. */
+RLAR_API rlar_status rlar_image_read(rlar_ctx *ctx, const char *path, double **grey, int64_t *rows,
+                                     int64_t *columns);
 /* Must the name of a class stand in quotes in a table or a list of labels to be read as it is? Not
  * 0 for what would be missing (NA, nan, ?, in any case) or lose blanks at its ends. */
 RLAR_API int rlar_name_needs_quotes(const char *name);
@@ -350,6 +353,12 @@ RLAR_API const double *rlar_model_map(const rlar_model *model);    /* W, d x p, 
 RLAR_API const double *rlar_model_offset(const rlar_model *model); /* b, p */
 RLAR_API const double *
 rlar_model_scores(const rlar_model *model); /* a score per feature: row norms of W */
+/* What RLAR has learned beside the map, of the training samples number first .. first + count - 1
+ * (they are grouped by class, in the order of classes): the targets T, count x c, and V and S,
+ * count x count, row by row. V is 1 where a sample has chosen another as its neighbour, S is V over
+ * k times their distance. */
+RLAR_API rlar_status rlar_model_matrices(rlar_ctx *ctx, const rlar_model *model, int64_t first,
+                                         int64_t count, double *t, double *v, double *s);
 /* The model file in memory; free the bytes with rlar_bytes_free. */
 RLAR_API rlar_status rlar_model_save_bytes(rlar_ctx *ctx, const rlar_model *model, void **bytes,
                                            size_t *size);

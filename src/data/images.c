@@ -24,8 +24,6 @@ struct rlar_folder {
     int64_t next;
     rlar_image image;
     int64_t width, height; /* of the first image */
-    char *bytes;           /* of one file */
-    int64_t capacity;
 };
 
 /* ---- Listing ---- */
@@ -166,45 +164,12 @@ void rlar__folder_close(rlar_folder *folder) {
     if (!folder)
         return;
     rlar__texts_free(&folder->files);
-    rlar__free(folder->image.grey);
-    rlar__free(folder->bytes);
+    rlar__image_free(&folder->image);
     rlar__free(folder->path);
     rlar__free(folder);
 }
 
 /* ---- Reading ---- */
-
-/* All bytes of a file, gunzipped where it is gzipped. */
-static rlar_status load_file(rlar_folder *f, const char *path, size_t *size) {
-    rlar_source *source;
-    const char *chunk;
-    size_t count = 1, used = 0;
-    RLAR_TRY(rlar__source_file(f->ctx, path, &source));
-    rlar_status status = RLAR_OK;
-    while (status >= 0 && count > 0) {
-        status = rlar__source_next(source, &chunk, &count);
-        if (status < 0 || count == 0)
-            break;
-        status = rlar__grow(f->ctx, &f->bytes, &f->capacity, (int64_t)(used + count), 1,
-                            "an image file");
-        if (status >= 0)
-            memcpy(f->bytes + used, chunk, count);
-        used += count;
-    }
-    rlar__source_close(source);
-    *size = used;
-    return status;
-}
-
-static rlar_status decode(rlar_folder *f, const char *path, size_t size) {
-    if (size >= 3 && f->bytes[0] == 'P' && (f->bytes[1] == '2' || f->bytes[1] == '5'))
-        return rlar__image_pgm(f->ctx, path, f->bytes, size, &f->image);
-    if (size >= 8 && memcmp(f->bytes, "\x89PNG\r\n\x1a\n", 8) == 0)
-        return rlar__image_png(f->ctx, path, f->bytes, size, &f->image);
-    return rlar__fail(f->ctx, RLAR_E_DATA,
-                      "%s: neither PGM (P2, P5) nor PNG by its first bytes; convert or remove it",
-                      path);
-}
 
 /* The first image sets the size. The sink does not keep the path: an image has no missing pixels.
  */
@@ -233,11 +198,8 @@ rlar_status rlar__folder_next(rlar_folder *folder, bool *more) {
         return RLAR_OK;
     }
     char *path;
-    size_t size = 0;
     RLAR_TRY(join(folder->ctx, folder->path, name, &path));
-    rlar_status status = load_file(folder, path, &size);
-    if (status >= 0)
-        status = decode(folder, path, size);
+    rlar_status status = rlar__image_read(folder->ctx, path, &folder->image);
     folder->next++;
     if (status >= 0)
         status = push_image(folder, path, name);

@@ -7,7 +7,7 @@
  *
  * Ties share the mean of their ranks. Wilcoxon's test does what scipy.stats.wilcoxon of SciPy 1.10
  * does by default, and Friedman's what friedmanchisquare does, so that published figures can be
- * compared (docs/decisions.md 48). */
+ * compared (docs/decisions.md 51). */
 #include "eval/distributions.h"
 
 #include <math.h>

@@ -1,0 +1,326 @@
+/* cmd_reproduce.c - rlar reproduce: the paper's tables, measured again.
+ *
+ * A place is one column of the paper's tables: a data set, a training size, perhaps an occlusion.
+ * For each place all methods are evaluated on the same splits, once for every column that we print
+ * beside the paper's:
+ *   preset   the parameters that the paper's tables used
+ *   default  the program's own
+ *   oracle   the best cell of the method's grid, judged on the test samples: an upper bound, and
+ *            what the paper most likely did
+ *   cv       cells chosen inside each training set: the honest one, and five times the work
+ * Every finished fit goes into a journal, so that what was stopped goes on where it was. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reproduce.h"
+
+static const char DEFAULT_JOURNAL[] = "rlar-reproduce.journal";
+/* Far larger than the rest together: only on request. */
+static const char LARGE[] = "caltech101";
+
+enum { DEFAULT_TRIALS = 10, QUICK_TRIALS = 2 };
+
+/* ---- what is asked for ---- */
+
+static bool named(const cli *c, const char *table) {
+    for (int i = 0; i < c->args.words; i++)
+        if (strcmp(c->args.word[i], table) == 0)
+            return true;
+    return c->args.words == 0 && strcmp(table, LARGE) != 0;
+}
+
+static int check_tables(cli *c, const reproduction *r) {
+    for (int i = 0; i < c->args.words; i++) {
+        bool known = false;
+        for (int k = 0; k < r->paper.count; k++)
+            known = known || strcmp(r->paper.entry[k].table, c->args.word[i]) == 0;
+        if (!known)
+            return cli_usage(c, "there is no table '%s'; `rlar reproduce --list` shows them",
+                             c->args.word[i]);
+    }
+    return 0;
+}
+
+/* The first entry of each place of the tables asked for. */
+static void choose_places(const cli *c, reproduction *r) {
+    r->place = cli_alloc((size_t)r->paper.count * sizeof(paper_entry *));
+    for (int i = 0; i < r->paper.count; i++) {
+        const paper_entry *entry = &r->paper.entry[i];
+        bool seen = !named(c, entry->table);
+        for (int k = 0; k < r->places && !seen; k++)
+            seen = paper_same_place(r->place[k], entry);
+        if (!seen)
+            r->place[r->places++] = entry;
+    }
+}
+
+/* The methods of the paper in its order, or those of --methods. */
+static int choose_methods(cli *c, reproduction *r) {
+    cli_words *list = &r->method;
+    if (c->args.methods != NULL)
+        return cli_words_split(c->args.methods, list)
+                   ? 0
+                   : cli_usage(c, "--methods '%s': an empty name; NAME,NAME,... expected",
+                               c->args.methods);
+    list->item = cli_alloc((size_t)r->paper.count * sizeof *list->item);
+    for (int i = 0; i < r->paper.count; i++)
+        if (paper_same_place(&r->paper.entry[i], r->place[0]))
+            list->item[list->count++] = r->paper.entry[i].method;
+    return 0;
+}
+
+static int choose_columns(cli *c, reproduction *r) {
+    cli_words list = {0};
+    const char *text = c->args.columns != NULL ? c->args.columns : "preset,default,oracle";
+    bool good = cli_words_split(text, &list);
+    for (int i = 0; i < list.count && good; i++) {
+        int which = 0;
+        while (which < COLUMNS && strcmp(list.item[i], column_name((column)which)) != 0)
+            which++;
+        good = which < COLUMNS;
+        if (good)
+            r->wanted[which] = true;
+    }
+    cli_words_free(&list);
+    return good ? 0
+                : cli_usage(c, "--columns '%s': preset, default, oracle and cv may be named", text);
+}
+
+/* Parameters of every method: preset, and default. */
+static int make_params(cli *c, reproduction *r) {
+    const size_t size = (size_t)r->method.count * sizeof(rlar_params *);
+    int code = 0;
+    for (int kind = 0; kind < 2; kind++) {
+        r->params[kind] = cli_alloc(size);
+        memset(r->params[kind], 0, size);
+        for (int m = 0; m < r->method.count && code == 0; m++) {
+            rlar_params **made = &r->params[kind][m];
+            code = cli_check(c, rlar_params_new(c->ctx, r->method.item[m], made));
+            if (code == 0 && kind == 0)
+                code = cli_check(c, rlar_params_preset(c->ctx, *made, "paper"));
+        }
+    }
+    return code;
+}
+
+static int plan(cli *c, reproduction *r) {
+    const cli_args *a = &c->args;
+    r->spec = RLAR_INIT(rlar_eval_spec);
+    r->spec.trials = a->trials > 0 ? a->trials : a->quick > 0 ? QUICK_TRIALS : DEFAULT_TRIALS;
+    r->spec.seed = a->seed >= 0 ? (uint64_t)a->seed : 1;
+    r->spec.coarse = a->full_grid == 0;
+    r->spec.scale = "unit";
+    r->spec.classifier = "1nn";
+    r->spec.journal = a->resume != NULL ? a->resume : DEFAULT_JOURNAL;
+    int code = check_tables(c, r);
+    if (code == 0) {
+        choose_places(c, r);
+        code = choose_methods(c, r);
+    }
+    if (code == 0)
+        code = choose_columns(c, r);
+    return code == 0 ? make_params(c, r) : code;
+}
+
+/* ---- how much work it is ---- */
+
+/* Cells that a search tries at the most: all, or from coarse to fine about a third. */
+static double cells_of(const reproduction *r, int method) {
+    const rlar_param_def *def = rlar_method_find(r->method.item[method])->params;
+    double cells = 1.0;
+    for (; def->name != NULL; def++) {
+        int values = def->grid != NULL;
+        for (const char *at = def->grid; at != NULL && *at != '\0'; at++)
+            values += *at == ',';
+        if (values > 4 && r->spec.coarse)
+            values = values / 2 + 1;
+        cells *= values > 0 ? values : 1;
+    }
+    return cells;
+}
+
+/* Operations of all fits of one column of a place, for the time that is left. */
+static double work_of(cli *c, const reproduction *r, const rlar_data *data,
+                      const paper_entry *place, column which) {
+    const double folds = 5.0;
+    rlar_forecast forecast = RLAR_INIT(rlar_forecast);
+    double sum = 0.0;
+    const int64_t n = place->per_class * rlar_data_classes(data);
+    int64_t *rows = cli_alloc((size_t)n * sizeof *rows);
+    int64_t count = 0;
+    for (int64_t k = 0; k < rlar_data_classes(data); k++)
+        for (int64_t i = 0, taken = 0; i < rlar_data_samples(data) && taken < place->per_class; i++)
+            if (rlar_data_label(data, i) == k) {
+                rows[count++] = i;
+                taken++;
+            }
+    rlar_fit_options options = RLAR_INIT(rlar_fit_options);
+    options.rows = rows;
+    options.n_rows = count;
+    for (int m = 0; m < r->method.count; m++) {
+        const rlar_params *params = r->params[which == COLUMN_DEFAULT][m];
+        if (rlar_fit_forecast(c->ctx, data, params, &options, &forecast) < 0)
+            continue;
+        const double tried = which == COLUMN_ORACLE ? cells_of(r, m)
+                             : which == COLUMN_CV   ? folds * cells_of(r, m)
+                                                    : 1.0;
+        sum += tried * forecast.flops;
+    }
+    free(rows);
+    return sum * (double)r->spec.trials;
+}
+
+/* ---- the runs ---- */
+
+static int measure(cli *c, reproduction *r, const paper_entry *place, const place_data *data,
+                   column which) {
+    measured *m = &r->done[r->n_done];
+    rlar_eval_spec spec = r->spec;
+    rlar_params **params = r->params[which == COLUMN_DEFAULT];
+    spec.methods = (const rlar_params *const *)params;
+    spec.n_methods = r->method.count;
+    spec.tune = column_tune(which);
+    spec.split = data->splits != NULL ? RLAR_SPLIT_GIVEN : RLAR_SPLIT_PER_CLASS;
+    spec.per_class = place->per_class;
+    spec.given = data->splits;
+    *m = (measured){.place = place,
+                    .which = which,
+                    .params = params,
+                    .n = rlar_data_samples(data->held.data),
+                    .d = rlar_data_dims(data->held.data),
+                    .classes = rlar_data_classes(data->held.data)};
+    const int code = cli_check(c, rlar_evaluate(c->ctx, data->data, &spec, &m->eval));
+    r->n_done += code == 0;
+    return code;
+}
+
+static int run_place(cli *c, reproduction *r, const paper_entry *place) {
+    char title[160];
+    place_data data;
+    int code = place_load(c, place, r->spec.trials, r->spec.seed, &data);
+    if (code != 0)
+        return code;
+    place_title(place, title, sizeof title);
+    for (int k = 0; k < COLUMNS && code == 0; k++) {
+        if (!r->wanted[k])
+            continue;
+        const double work = work_of(c, r, data.data, place, (column)k), begun = cli_now();
+        cli_work_begin(c, work);
+        code = measure(c, r, place, &data, (column)k);
+        cli_work_end(c, work);
+        if (code == 0)
+            cli_note(c, "%s: %s in %.1f s", title, column_name((column)k), cli_now() - begun);
+    }
+    place_free(&data);
+    return code;
+}
+
+static void skip(cli *c, reproduction *r, const paper_entry *place, const char *file,
+                 const char *how) {
+    char title[160];
+    json_t *entry = json_object();
+    place_title(place, title, sizeof title);
+    cli_warn(c, "%s: skipped, %s is not in the data folder; it is %s", title, file, how);
+    cli_json_set(entry, "table", cli_json_text(place->table));
+    cli_json_set(entry, "place", cli_json_text(title));
+    cli_json_set(entry, "missing", cli_json_text(file));
+    cli_json_set(entry, "how", cli_json_text(how));
+    json_array_append_new(r->skipped, entry);
+}
+
+/* All work first, for the time that is left: a file is read twice for it, which is nothing. */
+static int total_work(cli *c, reproduction *r) {
+    double sum = 0.0;
+    int code = 0;
+    for (int i = 0; i < r->places && code == 0; i++) {
+        const char *how;
+        place_data data;
+        if (place_missing(c, r->place[i], &how) != NULL)
+            continue;
+        code = place_load(c, r->place[i], 1, r->spec.seed, &data);
+        for (int k = 0; k < COLUMNS && code == 0; k++)
+            sum += r->wanted[k] ? work_of(c, r, data.data, r->place[i], (column)k) : 0.0;
+        if (code == 0)
+            place_free(&data);
+    }
+    cli_work_total(c, sum);
+    return code;
+}
+
+static int run_places(cli *c, reproduction *r) {
+    if (cli_data_dir(c) == NULL)
+        return cli_usage(c, "where are the data? --data-dir DIR or RLAR_DATA_DIR names the folder");
+    int code = c->terminal ? total_work(c, r) : 0;
+    r->done = cli_alloc((size_t)r->places * COLUMNS * sizeof *r->done);
+    for (int i = 0; i < r->places && code == 0; i++) {
+        const char *how, *file = place_missing(c, r->place[i], &how);
+        if (file != NULL)
+            skip(c, r, r->place[i], file, how);
+        else
+            code = run_place(c, r, r->place[i]);
+    }
+    if (code == CODE_INTERRUPTED)
+        cli_note(c, "what is finished is in %s: the same command goes on from there",
+                 r->spec.journal);
+    return code;
+}
+
+/* ---- the verb ---- */
+
+/* The tables and how many of their places the data are there for. */
+static void list_tables(cli *c, const reproduction *r) {
+    cli_table table = {.columns = 3};
+    cli_table_add(&table, "table\tplace\tdata");
+    for (int i = 0; i < r->places; i++) {
+        char title[160];
+        const char *how, *file = place_missing(c, r->place[i], &how);
+        place_title(r->place[i], title, sizeof title);
+        cli_table_add(&table, "%s\t%s\t%s%s", r->place[i]->table, title,
+                      file != NULL ? "missing: " : "there", file != NULL ? file : "");
+    }
+    cli_table_print(c, &table);
+}
+
+static int report(cli *c, const reproduction *r) {
+    if (r->n_done == 0)
+        return cli_error(c, CODE_IO, "%s has none of the data; --list shows what is looked for",
+                         cli_data_dir(c));
+    if (c->args.json > 0)
+        cli_json_print(c, reproduction_json(r));
+    else
+        reproduction_text(c, r);
+    return 0;
+}
+
+static void reproduction_free(reproduction *r) {
+    for (int i = 0; i < r->n_done; i++)
+        rlar_eval_free(r->done[i].eval);
+    for (int kind = 0; kind < 2; kind++) {
+        for (int m = 0; m < r->method.count && r->params[kind] != NULL; m++)
+            rlar_params_free(r->params[kind][m]);
+        free(r->params[kind]);
+    }
+    cli_words_free(&r->method);
+    json_decref(r->skipped);
+    free(r->place);
+    free(r->done);
+    paper_close(&r->paper);
+}
+
+int cli_cmd_reproduce(cli *c) {
+    reproduction r = {.skipped = json_array()};
+    paper_open(&r.paper);
+    int code = plan(c, &r);
+    if (code == 0)
+        code = cli_out_open(c, c->args.output);
+    if (code == 0 && c->args.list > 0) {
+        list_tables(c, &r);
+    } else if (code == 0) {
+        code = run_places(c, &r);
+        if (code == 0)
+            code = report(c, &r);
+    }
+    reproduction_free(&r);
+    return code;
+}

@@ -1,0 +1,72 @@
+/* reproduce.h - the paper's tables: what was printed, on which data, and what we measure. */
+#ifndef RLAR_REPRODUCE_H
+#define RLAR_REPRODUCE_H
+
+#include "cli.h"
+
+/* ---- paper.c: what the paper printed (data/paper.csv, built in) ---- */
+typedef struct paper_entry {
+    char *text; /* the line, which the names point into */
+    const char *table, *data, *method;
+    int64_t per_class;
+    const char *variant; /* "" but for the robustness tables */
+    double mean, std;    /* in percent; std is NaN where none was printed */
+} paper_entry;
+typedef struct paper {
+    paper_entry *entry;
+    int count;
+} paper;
+void paper_open(paper *out);
+void paper_close(paper *p);
+/* The entry of a method in the place of another, or NULL. */
+const paper_entry *paper_find(const paper *p, const paper_entry *place, const char *method);
+bool paper_same_place(const paper_entry *a, const paper_entry *b);
+
+/* ---- reproduce_data.c ---- */
+/* The samples of one place of a table: as they are, or with occluded training images. */
+typedef struct place_data {
+    cli_data held, occluding; /* what was read */
+    rlar_data *made;          /* with occluded copies, or NULL */
+    rlar_rows *splits;        /* for these, or NULL */
+    const rlar_data *data;
+} place_data;
+/* What is missing for the place, and how to get it; NULL: nothing. */
+const char *place_missing(const cli *c, const paper_entry *place, const char **how);
+int place_load(cli *c, const paper_entry *place, int64_t trials, uint64_t seed, place_data *out);
+void place_free(place_data *data);
+/* "AR, 8 per class, blocks of 15 x 15" */
+void place_title(const paper_entry *place, char *buf, size_t size);
+
+/* ---- reproduce_out.c ---- */
+/* The columns beside the paper's: other parameters for the same methods and splits. */
+typedef enum column { COLUMN_PRESET, COLUMN_DEFAULT, COLUMN_ORACLE, COLUMN_CV, COLUMNS } column;
+const char *column_name(column which);
+rlar_tune column_tune(column which);
+
+/* One column of one place: an evaluation of all methods. */
+typedef struct measured {
+    const paper_entry *place; /* its first entry */
+    column which;
+    rlar_eval *eval;
+    rlar_params **params; /* of the methods */
+    int64_t n, d, classes;
+} measured;
+typedef struct reproduction {
+    paper paper;
+    cli_words method;
+    rlar_params **params[2]; /* of each method: the preset, the default */
+    bool wanted[COLUMNS];
+    const paper_entry **place; /* the places, by their first entry */
+    int places;
+    measured *done;
+    int n_done;
+    json_t *skipped;
+    rlar_eval_spec spec; /* what is common */
+} reproduction;
+/* Within the noise of two means over the trials: 2.5 sqrt(s1^2 + s2^2) / sqrt(trials) + 0.5
+ * points; where the paper has no deviation, ours stands for it. */
+bool within_noise(const paper_entry *printed, const rlar_eval_result *r);
+void reproduction_text(cli *c, const reproduction *r);
+json_t *reproduction_json(const reproduction *r);
+
+#endif

@@ -1,0 +1,165 @@
+/* reproduce_out.c - our numbers beside the paper's, for people and as JSON. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "reproduce.h"
+
+const char *column_name(column which) {
+    static const char *const name[COLUMNS] = {"preset", "default", "oracle", "cv"};
+    return name[which];
+}
+
+bool within_noise(const paper_entry *printed, const rlar_eval_result *r) {
+    const double ours = isnan(r->accuracy_std) ? 0.0 : 100 * r->accuracy_std;
+    const double theirs = isnan(printed->std) ? ours : printed->std;
+    const double noise = 2.5 * sqrt(ours * ours + theirs * theirs) / sqrt((double)r->trials) + 0.5;
+    return fabs(100 * r->accuracy_mean - printed->mean) <= noise;
+}
+
+rlar_tune column_tune(column which) {
+    return which == COLUMN_ORACLE ? RLAR_TUNE_ORACLE
+           : which == COLUMN_CV   ? RLAR_TUNE_CV
+                                  : RLAR_TUNE_NONE;
+}
+
+static rlar_eval_result result_of(const measured *m, int method) {
+    rlar_eval_result r = RLAR_INIT(rlar_eval_result);
+    (void)rlar_eval_get(m->eval, method, &r);
+    return r;
+}
+
+static const measured *find(const reproduction *r, const paper_entry *place, column which) {
+    for (int i = 0; i < r->n_done; i++)
+        if (r->done[i].place == place && r->done[i].which == which)
+            return &r->done[i];
+    return NULL;
+}
+
+/* ---- text ---- */
+
+/* "95.51 +- 1.14", and how it stands to the paper's: = within the noise, + above, - below. */
+static void cell_text(const paper_entry *printed, const rlar_eval_result *r, char *buf,
+                      size_t size) {
+    if (isnan(r->accuracy_mean)) {
+        snprintf(buf, size, "failed  ");
+        return;
+    }
+    const char mark = printed == NULL                          ? ' '
+                      : within_noise(printed, r)               ? '='
+                      : 100 * r->accuracy_mean > printed->mean ? '+'
+                                                               : '-';
+    if (isnan(r->accuracy_std))
+        snprintf(buf, size, "%.2f %c", 100 * r->accuracy_mean, mark);
+    else
+        snprintf(buf, size, "%.2f \xc2\xb1 %.2f %c", 100 * r->accuracy_mean, 100 * r->accuracy_std,
+                 mark);
+}
+
+static void printed_text(const paper_entry *printed, char *buf, size_t size) {
+    if (printed == NULL)
+        snprintf(buf, size, "-");
+    else if (isnan(printed->std))
+        snprintf(buf, size, "%.2f", printed->mean);
+    else
+        snprintf(buf, size, "%.2f \xc2\xb1 %.2f", printed->mean, printed->std);
+}
+
+static void place_text(cli *c, const reproduction *r, const paper_entry *place) {
+    enum { CELL = 48 };
+    cli_table table = {.columns = 2 + COLUMNS, .right = ~1U};
+    char title[160], text[1 + COLUMNS][CELL];
+    place_title(place, title, sizeof title);
+    cli_printf(c, "%s\n", title);
+    cli_table_add(&table, "method\tpaper\t%s\t%s\t%s\t%s", r->wanted[0] ? "preset  " : "",
+                  r->wanted[1] ? "default  " : "", r->wanted[2] ? "oracle  " : "",
+                  r->wanted[3] ? "cv  " : "");
+    for (int m = 0; m < r->method.count; m++) {
+        const paper_entry *printed = paper_find(&r->paper, place, r->method.item[m]);
+        printed_text(printed, text[COLUMNS], CELL);
+        for (int k = 0; k < COLUMNS; k++) {
+            const measured *found = find(r, place, (column)k);
+            text[k][0] = '\0';
+            if (found != NULL) {
+                const rlar_eval_result result = result_of(found, m);
+                cell_text(printed, &result, text[k], CELL);
+            }
+        }
+        cli_table_add(&table, "%s\t%s\t%s\t%s\t%s\t%s", r->method.item[m], text[COLUMNS], text[0],
+                      text[1], text[2], text[3]);
+    }
+    cli_table_print(c, &table);
+    cli_printf(c, "\n");
+}
+
+/* How many of a column's cells are within the noise. */
+static void count_within(const reproduction *r, column which, int *within, int *all) {
+    for (int i = 0; i < r->n_done; i++)
+        for (int m = 0; m < r->method.count && r->done[i].which == which; m++) {
+            const paper_entry *printed = paper_find(&r->paper, r->done[i].place, r->method.item[m]);
+            const rlar_eval_result result = result_of(&r->done[i], m);
+            *all += printed != NULL;
+            *within += printed != NULL && within_noise(printed, &result);
+        }
+}
+
+void reproduction_text(cli *c, const reproduction *r) {
+    for (int i = 0; i < r->places; i++)
+        for (int k = 0; k < COLUMNS; k++)
+            if (find(r, r->place[i], (column)k) != NULL) {
+                place_text(c, r, r->place[i]);
+                break;
+            }
+    cli_printf(c,
+               "Test accuracy in percent over %lld splits, seed %lld. = within the noise of the "
+               "paper's number, + above it, - below it:\n",
+               (long long)r->spec.trials, (long long)r->spec.seed);
+    for (int k = 0; k < COLUMNS; k++) {
+        int within = 0, all = 0;
+        count_within(r, (column)k, &within, &all);
+        if (all > 0)
+            cli_printf(c, "  %-8s %d of %d within\n", column_name((column)k), within, all);
+    }
+}
+
+/* ---- JSON ---- */
+
+static json_t *paper_json(const paper_entry *printed) {
+    json_t *object = json_object();
+    cli_json_set(object, "mean", cli_json_number(printed->mean / 100));
+    cli_json_set(object, "std", cli_json_number(printed->std / 100));
+    return object;
+}
+
+static json_t *cell_json(const reproduction *r, const measured *m, int method) {
+    const rlar_eval_result result = result_of(m, method);
+    const paper_entry *printed = paper_find(&r->paper, m->place, r->method.item[method]);
+    json_t *entry = cli_result_json(&result, m->params[method], column_tune(m->which));
+    cli_json_set(entry, "table", cli_json_text(m->place->table));
+    cli_json_set(entry, "data", cli_json_text(m->place->data));
+    cli_json_set(entry, "train_per_class", json_integer(m->place->per_class));
+    cli_json_set(entry, "variant", cli_json_text(m->place->variant));
+    cli_json_set(entry, "column", cli_json_text(column_name(m->which)));
+    cli_json_set(entry, "paper", printed != NULL ? paper_json(printed) : json_null());
+    cli_json_set(entry, "within",
+                 printed != NULL ? json_boolean(within_noise(printed, &result)) : json_null());
+    return entry;
+}
+
+json_t *reproduction_json(const reproduction *r) {
+    json_t *root = json_object(), *protocol = json_object(), *results = json_array();
+    cli_json_set(protocol, "trials", json_integer(r->spec.trials));
+    cli_json_set(protocol, "seed", json_integer((json_int_t)r->spec.seed));
+    cli_json_set(protocol, "scale", cli_json_text(r->spec.scale));
+    cli_json_set(protocol, "classifier", cli_json_text(r->spec.classifier));
+    cli_json_set(protocol, "coarse", json_boolean(r->spec.coarse));
+    for (int i = 0; i < r->n_done; i++)
+        for (int m = 0; m < r->method.count; m++)
+            json_array_append_new(results, cell_json(r, &r->done[i], m));
+    cli_json_set(root, "rlar", cli_json_text(rlar_version()));
+    cli_json_set(root, "kind", cli_json_text("reproduce"));
+    cli_json_set(root, "protocol", protocol);
+    cli_json_set(root, "results", results);
+    cli_json_set(root, "skipped", json_incref(r->skipped));
+    return root;
+}

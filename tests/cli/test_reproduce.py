@@ -1,0 +1,119 @@
+"""rlar reproduce: the paper's tables from the small data sets that ship, and what it does when data are missing."""
+import csv
+import json
+import math
+import signal
+import time
+import unittest
+
+import support
+from support import IO, SIGNAL_LIMIT, USAGE, Case
+
+DATA = support.ROOT / "data"
+UCI = {"diabetes": ("diabetes.arff", 76), "ionosphere": ("ionosphere.arff", 35), "iris": ("iris.arff", 10),
+       "wine": ("wine.csv", 11)}
+FAST = ("--methods", "rr,lda,rlar", "--trials", "3")
+
+
+def printed():
+    with open(DATA / "paper.csv", newline="", encoding="ascii") as file:
+        return list(csv.DictReader(file))
+
+
+def without_times(answer):
+    for row in answer["results"]:
+        del row["fit_seconds"], row["predict_seconds"]
+    return answer
+
+
+class Reproduce(Case):
+    def reproduce(self, *args, journal="fits.journal"):
+        done = self.ok("reproduce", *args, "--data-dir", DATA, "--resume", journal, "--json")
+        return json.loads(done.out), done.err
+
+    def test_uci(self):
+        """Every cell is that of `evaluate` with the same settings, beside the paper's number."""
+        answer, err = self.reproduce("uci", *FAST)
+        paper = {(r["data"], r["method"]): r for r in printed() if r["table"] == "uci"}
+        self.assertEqual(len(answer["results"]), 4 * 3 * 3)  # sets, methods, columns
+        self.assertEqual([s["missing"] for s in answer["skipped"]], ["dermatology"])
+        self.assertRegex(err, r"Dermatology.*skipped.*UCI")
+        settings = {"preset": ("--preset", "paper"), "default": (),
+                    "oracle": ("--preset", "paper", "--tune", "oracle", "--coarse")}
+        for row in answer["results"]:
+            with self.subTest(data=row["data"], method=row["method"], column=row["column"]):
+                file, size = UCI[row["data"]]
+                self.assertEqual(row["train_per_class"], size)
+                entry = paper[row["data"], row["method"]]
+                self.assertAlmostEqual(row["paper"]["mean"], float(entry["mean"]) / 100, places=12)
+                other = self.json_of("evaluate", DATA / file, "--methods", row["method"], "--trials", "3",
+                                     "--train-per-class", size, *settings[row["column"]])["results"][0]
+                self.assertEqual(row["accuracy"], other["accuracy"])
+                self.assertEqual(row["selected"], other["selected"])
+                self.assertEqual(row["params"], other["params"])
+                noise = 2.5 * math.hypot(row["accuracy"]["std"], row["paper"]["std"]) / math.sqrt(3) + 0.005
+                far = abs(row["accuracy"]["mean"] - row["paper"]["mean"])
+                self.assertEqual(row["within"], far <= noise)
+
+    def test_text(self):
+        done = self.ok("reproduce", "uci", "--data-dir", DATA, *FAST)
+        self.assertIn("Wine, 11 per class", done.text)
+        self.assertRegex(done.text, r"rlar +90\.34 ± 2\.82")
+        self.assertRegex(done.text, r"oracle +\d+ of 12 within")
+        self.assertTrue(self.path("rlar-reproduce.journal").exists())
+        again = self.ok("reproduce", "uci", "--data-dir", DATA, *FAST)
+        self.assertEqual(again.text, done.text)
+
+    def test_threads(self):
+        one, _ = self.reproduce("uci", *FAST, "--threads", "1", journal="one")
+        two, _ = self.reproduce("uci", *FAST, "--threads", "3", journal="two")
+        self.assertEqual(without_times(one), without_times(two))
+
+    def test_killed_ten_times(self):
+        """The answer of a run that nobody disturbed, but for times."""
+        whole, _ = self.reproduce("uci", *FAST, journal="whole")
+        command = ("reproduce", "uci", *FAST, "--data-dir", DATA, "--resume", "parts", "--json")
+        for number in range(10):
+            process = support.start(*command, cwd=self.folder)
+            time.sleep(0.01 + 0.03 * number)
+            process.send_signal(signal.SIGKILL)
+            process.communicate(timeout=SIGNAL_LIMIT)
+        answer = self.json_of(*command[:-1])
+        self.assertEqual(without_times(answer), without_times(whole))
+
+    def test_columns(self):
+        answer, _ = self.reproduce("uci", "--methods", "rr", "--trials", "2", "--columns", "cv")
+        self.assertEqual({row["column"] for row in answer["results"]}, {"cv"})
+        self.assertTrue(all(len(row["selected"]) == 2 for row in answer["results"]))
+        self.fails(USAGE, "reproduce", "uci", "--data-dir", DATA, "--columns", "best")
+
+    def test_list(self):
+        done = self.ok("reproduce", "--list", "--data-dir", DATA)
+        self.assertRegex(done.text, r"uci +Iris, 10 per class +there")
+        self.assertRegex(done.text, r"occlusion +AR, 8 per class, 2 of them with scarf +missing: AR_32x32")
+        self.assertNotIn("Caltech", done.text)
+        self.assertIn("Caltech101, 25 per class", self.ok("reproduce", "--list", "caltech101").text)
+
+    def test_nothing_to_do(self):
+        self.fails(USAGE, "reproduce", "uic")
+        self.fails(USAGE, "reproduce", "uci")
+        done = self.run_rlar("reproduce", "uci", "--data-dir", self.folder)
+        self.assertEqual(done.code, IO)
+        self.assertIn("none of the data", done.err)
+        self.assertFalse(self.path("rlar-reproduce.journal").exists())
+        self.fails(USAGE, "reproduce", "uci", "--methods", "rlar,nothing", "--data-dir", DATA)
+
+    def test_the_paper_has_all_its_numbers(self):
+        rows = printed()
+        self.assertEqual(len(rows), 525)
+        methods = {row["method"] for row in rows}
+        self.assertEqual(len(methods), 15)
+        for table, places in (("uci", 5), ("binalpha", 4), ("yaleb", 4), ("ar", 4), ("coil20", 4),
+                              ("caltech101", 4), ("blocks", 4), ("occlusion", 6)):
+            here = [row for row in rows if row["table"] == table]
+            self.assertEqual(len(here), 15 * places, table)
+            self.assertEqual({row["method"] for row in here}, methods)
+
+
+if __name__ == "__main__":
+    unittest.main()
