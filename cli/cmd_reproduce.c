@@ -36,7 +36,7 @@ static int check_tables(cli *c, const reproduction *r) {
         for (int k = 0; k < r->paper.count; k++)
             known = known || strcmp(r->paper.entry[k].table, c->args.word[i]) == 0;
         if (!known)
-            return cli_usage(c, "there is no table '%s'; `rlar reproduce --list` shows them",
+            return cli_usage(c, "there is no table '%s'; 'rlar reproduce --list' shows them",
                              c->args.word[i]);
     }
     return 0;

@@ -203,6 +203,10 @@ def usage_errors():
     yield Odd("going on from a file that is no journal",
               "evaluate good.csv --methods rlar --train-per-class 3 --resume good.csv", DATA,
               (r"good\.csv", r"not a journal"), CSV)
+    yield Odd("a table that the paper has not", "reproduce tables", USAGE, (r"tables", r"--list"), {})
+    yield Odd("tables without data", "reproduce uci", USAGE, (r"--data-dir", r"RLAR_DATA_DIR"), {})
+    yield Odd("an unknown column of the tables", "reproduce uci --columns best", USAGE,
+              (r"best", r"preset.*default.*oracle.*cv"), {})
     yield Odd("grid over an unknown name",
               "evaluate good.csv --methods rlar --train-per-class 3 --tune cv --grid gamma=1,2", USAGE,
               (r"gamma", r"alpha"), CSV)
