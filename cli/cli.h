@@ -164,6 +164,29 @@ int cli_params_make(cli *c, const char *const *methods, int count, rlar_params *
 /* "alpha=0.1 beta=0.1 ..." as an allocated text. */
 char *cli_params_line(const rlar_params *params);
 
+/* ---- plan.c: options of the verbs that evaluate ---- */
+/* A comma-separated list, cut in place in a copy. */
+typedef struct cli_words {
+    char *copy;
+    const char **item;
+    int count;
+} cli_words;
+bool cli_words_split(const char *text, cli_words *out); /* false for an empty item */
+void cli_words_free(cli_words *list);
+
+typedef struct cli_plan {
+    cli_words methods;
+    rlar_params **params; /* one per method */
+    cli_assignment *axis; /* one per --grid */
+    cli_words *values;
+    rlar_axis *axes;
+    rlar_eval_spec spec; /* points into the above */
+} cli_plan;
+/* The caller has set trials, tune and the split of p->spec; this sets the rest and checks it. Free
+ * the plan also after a failure. */
+int cli_plan_make(cli *c, const char *methods, cli_plan *p);
+void cli_plan_free(cli_plan *p);
+
 /* ---- evaluate_out.c ---- */
 /* One line of the outcome: a method on a data set at one training size. */
 typedef struct cli_row {
