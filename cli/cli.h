@@ -206,6 +206,12 @@ void cli_outcome_text(cli *c, const cli_outcome *out);
 void cli_outcome_csv(cli *c, const cli_outcome *out);
 void cli_outcome_latex(cli *c, const cli_outcome *out);
 json_t *cli_outcome_json(const cli_outcome *out);
+/* Its parts that tune has too. */
+json_t *cli_json_data(const cli_data *data);
+json_t *cli_json_measure(double mean, double std, const double *trials, int64_t count);
+void cli_json_cell(json_t *object, const rlar_eval_result *r, int64_t cell); /* names and values */
+json_t *cli_json_tried(const rlar_eval_result *r, int64_t cell); /* these and the accuracy */
+json_t *cli_json_grid(const rlar_eval_result *r);
 
 /* ---- the verbs ---- */
 int cli_cmd_fit(cli *c);
@@ -213,6 +219,7 @@ int cli_cmd_predict(cli *c);
 int cli_cmd_transform(cli *c);
 int cli_cmd_rank(cli *c);
 int cli_cmd_evaluate(cli *c);
+int cli_cmd_tune(cli *c);
 int cli_cmd_info(cli *c);
 int cli_cmd_convert(cli *c);
 int cli_cmd_methods(cli *c);
