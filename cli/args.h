@@ -18,12 +18,13 @@ enum {
     V_TRANSFORM = 1 << 2,
     V_RANK = 1 << 3,
     V_EVALUATE = 1 << 4,
-    V_INFO = 1 << 5,
-    V_CONVERT = 1 << 6,
-    V_METHODS = 1 << 7,
-    V_DOCTOR = 1 << 8,
-    V_REPRODUCE = 1 << 9,
-    V_ALL = (1 << 10) - 1
+    V_TUNE = 1 << 5,
+    V_INFO = 1 << 6,
+    V_CONVERT = 1 << 7,
+    V_METHODS = 1 << 8,
+    V_DOCTOR = 1 << 9,
+    V_REPRODUCE = 1 << 10,
+    V_ALL = (1 << 11) - 1
 };
 
 typedef struct cli_verb {

@@ -182,6 +182,20 @@ int cli_params_make(cli *c, const char *const *methods, int count, rlar_params *
 /* "alpha=0.1 beta=0.1 ..." as an allocated text. */
 char *cli_params_line(const rlar_params *params);
 
+/* ---- plan.c: options of the verbs that evaluate ---- */
+typedef struct cli_plan {
+    cli_words methods;
+    rlar_params **params; /* one per method */
+    cli_assignment *axis; /* one per --grid */
+    cli_words *values;
+    rlar_axis *axes;
+    rlar_eval_spec spec; /* points into the above */
+} cli_plan;
+/* The caller has set trials, tune and the split of p->spec; this sets the rest and checks it. Free
+ * the plan also after a failure. */
+int cli_plan_make(cli *c, const char *methods, cli_plan *p);
+void cli_plan_free(cli_plan *p);
+
 /* ---- comparison.c and evaluate_out.c ---- */
 typedef struct cli_comparison cli_comparison;
 /* One line of the outcome: a method on a data set at one training size. */
@@ -203,6 +217,12 @@ void cli_outcome_text(cli *c, const cli_outcome *out);
 void cli_outcome_csv(cli *c, const cli_outcome *out);
 void cli_outcome_latex(cli *c, const cli_outcome *out);
 json_t *cli_outcome_json(const cli_outcome *out);
+/* Its parts that tune has too. */
+json_t *cli_json_data(const cli_data *data);
+json_t *cli_json_measure(double mean, double std, const double *trials, int64_t count);
+void cli_json_cell(json_t *object, const rlar_eval_result *r, int64_t cell); /* names and values */
+json_t *cli_json_tried(const rlar_eval_result *r, int64_t cell); /* these and the accuracy */
+json_t *cli_json_grid(const rlar_eval_result *r);
 /* What a method has reached: parameters, accuracies, times, the grid. */
 json_t *cli_result_json(const rlar_eval_result *r, const rlar_params *params, rlar_tune tune);
 
@@ -235,6 +255,7 @@ int cli_cmd_predict(cli *c);
 int cli_cmd_transform(cli *c);
 int cli_cmd_rank(cli *c);
 int cli_cmd_evaluate(cli *c);
+int cli_cmd_tune(cli *c);
 int cli_cmd_info(cli *c);
 int cli_cmd_convert(cli *c);
 int cli_cmd_methods(cli *c);

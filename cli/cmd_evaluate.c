@@ -1,50 +1,30 @@
-/* cmd_evaluate.c - rlar evaluate: from options to rlar_eval_spec, and the runs.
+/* cmd_evaluate.c - rlar evaluate: how to split, and the runs.
  *
  * For every DATA and every training size one evaluation, in which all methods see the same splits.
- * All that can be wrong with the options is found before the first file is read. evaluate_out.c
- * prints. */
-#include <math.h>
+ * plan.c reads the options that tune has too, evaluate_out.c prints. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
 
-typedef struct plan {
-    cli_words methods;
-    rlar_params **params; /* one per method */
-    cli_assignment *axis; /* one per --grid */
-    cli_words *values;
-    rlar_axis *axes;
-    double *size; /* training sizes; one entry for a share or folds */
-    int n_sizes;
-    rlar_eval_spec spec;
-} plan;
+/* Training samples per class; one entry for a share or folds. */
+typedef struct sizes {
+    double *value;
+    int count;
+} sizes;
 
 /* ---- options into the plan ---- */
 
-/* Parameters are made at once, so that a wrong one is found before any file is read. */
-static int plan_methods(cli *c, plan *p) {
-    const char *text = c->args.methods != NULL ? c->args.methods : "rlar";
-    if (!cli_words_split(text, &p->methods))
-        return cli_usage(c, "--methods '%s': an empty name; NAME,NAME,... expected", text);
-    p->params = cli_alloc((size_t)p->methods.count * sizeof(rlar_params *));
-    memset(p->params, 0, (size_t)p->methods.count * sizeof(rlar_params *));
-    const int code = cli_params_make(c, p->methods.item, p->methods.count, p->params);
-    p->spec.methods = (const rlar_params *const *)p->params;
-    p->spec.n_methods = p->methods.count;
-    return code;
-}
-
 /* The sizes of --train-per-class. */
-static int plan_sizes(cli *c, plan *p) {
+static int plan_sizes(cli *c, sizes *out) {
     cli_words list = {0};
     const char *text = c->args.train_per_class;
     bool good = cli_words_split(text, &list);
-    p->size = cli_alloc((size_t)list.count * sizeof *p->size);
+    out->value = cli_alloc((size_t)list.count * sizeof *out->value);
     for (int i = 0; i < list.count && good; i++) {
         int64_t value = 0;
         good = cli_parse_int(list.item[i], 1, &value);
-        p->size[p->n_sizes++] = (double)value;
+        out->value[out->count++] = (double)value;
     }
     cli_words_free(&list);
     return good ? 0
@@ -55,7 +35,7 @@ static int plan_sizes(cli *c, plan *p) {
 }
 
 /* Exactly one of the three ways to split; no default, since each means another question. */
-static int plan_split(cli *c, plan *p) {
+static int plan_split(cli *c, cli_plan *p, sizes *out) {
     const cli_args *a = &c->args;
     const int given = (a->train_per_class != NULL) + (a->train_fraction > 0) + (a->folds > 0);
     if (given == 0)
@@ -66,124 +46,31 @@ static int plan_split(cli *c, plan *p) {
         return cli_usage(c, "--train-per-class, --train-fraction and --folds exclude each other");
     if (a->train_per_class != NULL) {
         p->spec.split = RLAR_SPLIT_PER_CLASS;
-        return plan_sizes(c, p);
+        return plan_sizes(c, out);
     }
     p->spec.split = a->folds > 0 ? RLAR_SPLIT_FOLDS : RLAR_SPLIT_FRACTION;
     p->spec.folds = a->folds;
     p->spec.fraction = a->train_fraction;
-    p->size = cli_alloc(sizeof *p->size);
-    p->size[0] = a->folds > 0 ? (double)a->folds : a->train_fraction;
-    p->n_sizes = 1;
+    out->value = cli_alloc(sizeof *out->value);
+    out->value[0] = a->folds > 0 ? (double)a->folds : a->train_fraction;
+    out->count = 1;
     return 0;
 }
 
-/* Does the method take every value? Asked on a copy; the library's message lists what is allowed.
- */
-static int try_values(cli *c, const rlar_params *params, const char *name,
-                      const cli_words *values) {
-    rlar_params *copy = NULL;
-    int code = cli_check(c, rlar_params_copy(c->ctx, params, &copy));
-    for (int k = 0; k < values->count && code == 0; k++)
-        code = cli_check(c, rlar_params_set(c->ctx, copy, name, values->item[k]));
-    rlar_params_free(copy);
-    return code;
-}
-
-/* Some method in use has the parameter, and takes every value. Where none has it, the first is
- * asked all the same, for its message. */
-static int check_axis(cli *c, const plan *p, const cli_assignment *axis, const cli_words *values) {
-    int code = 0, tried = 0;
-    const rlar_params *first = NULL;
-    for (int i = 0; i < p->methods.count && code == 0; i++) {
-        if (axis->method != NULL && strcmp(axis->method, p->methods.item[i]) != 0)
-            continue;
-        if (first == NULL)
-            first = p->params[i];
-        if (isnan(rlar_params_get(p->params[i], axis->name)))
-            continue;
-        code = try_values(c, p->params[i], axis->name, values);
-        tried++;
-    }
-    if (first == NULL)
-        return cli_usage(c, "--grid: method '%s' is not among --methods", axis->method);
-    return code == 0 && tried == 0 ? try_values(c, first, axis->name, values) : code;
-}
-
-/* One --grid: its values, and whether they can be used. */
-static int plan_axis(cli *c, plan *p, int index) {
-    cli_assignment *axis = &p->axis[index];
-    cli_words *values = &p->values[index];
-    int code = cli_assignment_parse(c, "--grid", &c->args.grid.item[index], axis);
-    if (code != 0)
-        return code;
-    if (!cli_words_split(axis->value, values))
-        return cli_usage(c, "--grid '%s': an empty value; NAME=V,V,... expected",
-                         c->args.grid.item[index].text);
-    const bool scale = strcmp(axis->name, "scale") == 0;
-    if (scale) /* the comma separates values, so a chain is written minmax+unit */
-        for (char *at = values->copy; at < values->copy + strlen(axis->value); at++)
-            *at = *at == '+' ? ',' : *at;
-    p->axes[index] = (rlar_axis){axis->method, axis->name, values->item, values->count};
-    if (scale || strcmp(axis->name, "classifier") == 0)
-        return 0; /* rlar_eval_check asks for these */
-    return check_axis(c, p, axis, values);
-}
-
-static int plan_grid(cli *c, plan *p) {
-    const size_t count = (size_t)c->args.grid.count;
-    if (count > 0 && c->args.tune == RLAR_TUNE_NONE)
-        return cli_usage(c, "--grid needs --tune cv (honest) or --tune oracle (an upper bound)");
-    p->axis = cli_alloc(count * sizeof *p->axis);
-    p->values = cli_alloc(count * sizeof *p->values);
-    p->axes = cli_alloc(count * sizeof *p->axes);
-    memset(p->axis, 0, count * sizeof *p->axis);
-    memset(p->values, 0, count * sizeof *p->values);
-    int code = 0;
-    for (size_t i = 0; i < count && code == 0; i++)
-        code = plan_axis(c, p, (int)i);
-    p->spec.axes = count > 0 ? p->axes : NULL;
-    p->spec.n_axes = (int64_t)count;
-    return code;
-}
-
 /* Everything but the training size of --train-per-class, which changes from run to run. */
-static int plan_make(cli *c, plan *p) {
+static int plan_make(cli *c, cli_plan *p, sizes *out) {
     const cli_args *a = &c->args;
-    p->spec.size = sizeof p->spec;
     p->spec.trials = a->trials > 0 ? a->trials : 10;
-    p->spec.seed = a->seed >= 0 ? (uint64_t)a->seed : 1;
     p->spec.tune = (rlar_tune)a->tune;
     p->spec.tune_folds = a->tune_folds;
-    p->spec.scale = a->scale != NULL ? a->scale : "unit";
-    p->spec.classifier = a->classifier != NULL ? a->classifier : "1nn";
-    p->spec.neighbours = a->neighbours;
-    p->spec.coarse = a->coarse;
-    p->spec.journal = a->resume;
     if (a->coarse > 0 && a->tune == RLAR_TUNE_NONE)
         return cli_usage(c, "--coarse needs --tune cv or --tune oracle");
+    if (a->grid.count > 0 && a->tune == RLAR_TUNE_NONE)
+        return cli_usage(c, "--grid needs --tune cv (honest) or --tune oracle (an upper bound)");
     if (a->json + a->csv + a->latex > 1)
         return cli_usage(c, "--json, --csv and --latex exclude each other");
-    int code = plan_split(c, p);
-    if (code == 0)
-        code = plan_methods(c, p);
-    if (code == 0)
-        code = plan_grid(c, p);
-    return code == 0 ? cli_check(c, rlar_eval_check(c->ctx, &p->spec)) : code;
-}
-
-static void plan_free(plan *p, int grids) {
-    for (int i = 0; i < p->methods.count && p->params != NULL; i++)
-        rlar_params_free(p->params[i]);
-    for (int i = 0; i < grids && p->values != NULL; i++) {
-        cli_words_free(&p->values[i]);
-        free(p->axis[i].copy);
-    }
-    cli_words_free(&p->methods);
-    free(p->params);
-    free(p->axis);
-    free(p->values);
-    free(p->axes);
-    free(p->size);
+    const int code = plan_split(c, p, out);
+    return code == 0 ? cli_plan_make(c, a->methods != NULL ? a->methods : "rlar", p) : code;
 }
 
 /* ---- the runs ---- */
@@ -196,7 +83,7 @@ typedef struct runs {
 } runs;
 
 /* One evaluation; its results become rows. */
-static int run_one(cli *c, plan *p, runs *r, const cli_data *data, double size) {
+static int run_one(cli *c, cli_plan *p, runs *r, const cli_data *data, double size) {
     rlar_eval *eval = NULL;
     p->spec.per_class = p->spec.split == RLAR_SPLIT_PER_CLASS ? (int64_t)size : 0;
     c->started = cli_now();
@@ -218,7 +105,7 @@ static int run_one(cli *c, plan *p, runs *r, const cli_data *data, double size) 
 }
 
 /* Data are kept until the end: rows point into them. */
-static int run_all(cli *c, plan *p, runs *r) {
+static int run_all(cli *c, cli_plan *p, const sizes *size, runs *r) {
     int code = 0;
     for (int i = 0; i < c->args.words && code == 0; i++) {
         cli_data *data = &r->data[i];
@@ -227,8 +114,8 @@ static int run_all(cli *c, plan *p, runs *r) {
             break;
         r->n_data = i + 1;
         code = cli_need_labels(c, data);
-        for (int s = 0; s < p->n_sizes && code == 0; s++)
-            code = run_one(c, p, r, data, p->size[s]);
+        for (int s = 0; s < size->count && code == 0; s++)
+            code = run_one(c, p, r, data, size->value[s]);
     }
     return code;
 }
@@ -245,7 +132,7 @@ static void print(cli *c, const cli_outcome *out) {
 }
 
 /* Code 5 only when no fit of any method succeeded: then there is no result. */
-static int conclude(cli *c, const plan *p, const runs *r) {
+static int conclude(cli *c, const cli_plan *p, const runs *r) {
     cli_outcome out = {.data = r->data,
                        .n_data = r->n_data,
                        .row = r->row,
@@ -268,19 +155,20 @@ static int conclude(cli *c, const plan *p, const runs *r) {
 }
 
 int cli_cmd_evaluate(cli *c) {
-    plan p = {0};
+    cli_plan p = {0};
+    sizes size = {0};
     runs r = {0};
     const double begun = cli_now();
-    int code = plan_make(c, &p);
+    int code = plan_make(c, &p, &size);
     if (code == 0)
         code = cli_out_open(c, c->args.output);
     if (code == 0) {
-        const size_t evals = (size_t)c->args.words * (size_t)p.n_sizes;
+        const size_t evals = (size_t)c->args.words * (size_t)size.count;
         r.data = cli_alloc((size_t)c->args.words * sizeof *r.data);
         memset(r.data, 0, (size_t)c->args.words * sizeof *r.data);
         r.eval = cli_alloc(evals * sizeof(rlar_eval *));
         r.row = cli_alloc(evals * (size_t)p.methods.count * sizeof *r.row);
-        code = run_all(c, &p, &r);
+        code = run_all(c, &p, &size, &r);
     }
     if (code == 0)
         code = conclude(c, &p, &r);
@@ -295,6 +183,7 @@ int cli_cmd_evaluate(cli *c) {
     free(r.data);
     free(r.eval);
     free(r.row);
-    plan_free(&p, c->args.grid.count);
+    free(size.value);
+    cli_plan_free(&p);
     return code;
 }

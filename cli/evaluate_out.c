@@ -137,7 +137,7 @@ void cli_outcome_latex(cli *c, const cli_outcome *out) {
 /* ---- JSON ---- */
 
 /* Mean and deviation are over the trials that did not fail; failed ones are null in the list. */
-static json_t *json_measure(double mean, double std, const double *trials, int64_t count) {
+json_t *cli_json_measure(double mean, double std, const double *trials, int64_t count) {
     json_t *object = json_object(), *list = json_array();
     for (int64_t i = 0; i < count; i++)
         json_array_append_new(list, cli_json_number(trials[i]));
@@ -148,7 +148,7 @@ static json_t *json_measure(double mean, double std, const double *trials, int64
 }
 
 /* The values of a cell put into an object. */
-static void json_cell(json_t *object, const rlar_eval_result *r, int64_t cell) {
+void cli_json_cell(json_t *object, const rlar_eval_result *r, int64_t cell) {
     for (int64_t j = 0; j < r->n_axes; j++)
         cli_json_set(object, r->axis_names[j],
                      cli_json_value(r->cell_values[cell * r->n_axes + j]));
@@ -160,24 +160,28 @@ static json_t *json_selected(const rlar_eval_result *r) {
     for (int64_t i = 0; i < r->n_selected; i++) {
         json_t *entry = json_object();
         if (r->selected[i] >= 0)
-            json_cell(entry, r, r->selected[i]);
+            cli_json_cell(entry, r, r->selected[i]);
         json_array_append_new(list, entry);
     }
     return list;
 }
 
+json_t *cli_json_tried(const rlar_eval_result *r, int64_t cell) {
+    json_t *object = json_object();
+    cli_json_cell(object, r, cell);
+    cli_json_set(object, "accuracy", cli_json_number(r->cell_accuracy[cell]));
+    return object;
+}
+
 /* Every cell that was tried, for heat maps. */
-static json_t *json_grid(const rlar_eval_result *r) {
+json_t *cli_json_grid(const rlar_eval_result *r) {
     json_t *grid = json_object(), *axes = json_array(), *cells = json_array();
     for (int64_t j = 0; j < r->n_axes; j++)
         json_array_append_new(axes, cli_json_text(r->axis_names[j]));
     for (int64_t i = 0; i < r->cells; i++) {
         if (r->cell_trials[i] == 0)
             continue;
-        json_t *cell = json_object();
-        json_cell(cell, r, i);
-        cli_json_set(cell, "accuracy", cli_json_number(r->cell_accuracy[i]));
-        json_array_append_new(cells, cell);
+        json_array_append_new(cells, cli_json_tried(r, i));
     }
     cli_json_set(grid, "axes", axes);
     cli_json_set(grid, "cells", cells);
@@ -207,21 +211,21 @@ static json_t *json_classes(const rlar_data *data) {
 json_t *cli_result_json(const rlar_eval_result *r, const rlar_params *used, rlar_tune tune) {
     json_t *entry = json_object(), *params = cli_json_params(used);
     if (tune == RLAR_TUNE_ORACLE && r->n_selected > 0 && r->selected[0] >= 0)
-        json_cell(params, r, r->selected[0]);
+        cli_json_cell(params, r, r->selected[0]);
     cli_json_set(entry, "method", cli_json_text(r->method));
     cli_json_set(entry, "params", params);
     cli_json_set(entry, "accuracy",
-                 json_measure(r->accuracy_mean, r->accuracy_std, r->accuracy, r->trials));
+                 cli_json_measure(r->accuracy_mean, r->accuracy_std, r->accuracy, r->trials));
     cli_json_set(entry, "balanced_accuracy",
-                 json_measure(r->balanced_mean, r->balanced_std, r->balanced, r->trials));
+                 cli_json_measure(r->balanced_mean, r->balanced_std, r->balanced, r->trials));
     cli_json_set(entry, "macro_f1",
-                 json_measure(r->macro_f1_mean, r->macro_f1_std, r->macro_f1, r->trials));
+                 cli_json_measure(r->macro_f1_mean, r->macro_f1_std, r->macro_f1, r->trials));
     cli_json_set(entry, "fit_seconds", cli_json_number(r->fit_seconds));
     cli_json_set(entry, "predict_seconds", cli_json_number(r->predict_seconds));
     cli_json_set(entry, "failed", json_integer(r->failed));
     cli_json_set(entry, "selected", json_selected(r));
     if (tune != RLAR_TUNE_NONE)
-        cli_json_set(entry, "grid", json_grid(r));
+        cli_json_set(entry, "grid", cli_json_grid(r));
     return entry;
 }
 
@@ -248,18 +252,20 @@ static json_t *json_protocol(const rlar_eval_spec *spec) {
     return protocol;
 }
 
+json_t *cli_json_data(const cli_data *data) {
+    json_t *entry = json_object();
+    cli_json_set(entry, "name", cli_json_text(data->name));
+    cli_json_set(entry, "file", cli_json_text(data->file));
+    cli_json_set(entry, "n", json_integer(rlar_data_samples(data->data)));
+    cli_json_set(entry, "d", json_integer(rlar_data_dims(data->data)));
+    cli_json_set(entry, "classes", json_integer(rlar_data_classes(data->data)));
+    return entry;
+}
+
 json_t *cli_outcome_json(const cli_outcome *out) {
     json_t *root = json_object(), *sets = json_array(), *results = json_array();
-    for (int i = 0; i < out->n_data; i++) {
-        const cli_data *data = &out->data[i];
-        json_t *entry = json_object();
-        cli_json_set(entry, "name", cli_json_text(data->name));
-        cli_json_set(entry, "file", cli_json_text(data->file));
-        cli_json_set(entry, "n", json_integer(rlar_data_samples(data->data)));
-        cli_json_set(entry, "d", json_integer(rlar_data_dims(data->data)));
-        cli_json_set(entry, "classes", json_integer(rlar_data_classes(data->data)));
-        json_array_append_new(sets, entry);
-    }
+    for (int i = 0; i < out->n_data; i++)
+        json_array_append_new(sets, cli_json_data(&out->data[i]));
     for (int i = 0; i < out->n_rows; i++)
         json_array_append_new(results, json_row(&out->row[i], out->spec));
     cli_json_set(root, "rlar", cli_json_text(rlar_version()));

@@ -40,6 +40,12 @@ const cli_verb cli_verbs[] = {
      "pairs, and the tests of Friedman and Nemenyi.",
      "rlar evaluate wine.csv --methods rlar,lda,rr --train-per-class 5,11 --trials 10 --tune cv", 1,
      1 << 20, cli_cmd_evaluate},
+    {"tune", "DATA", "cross-validate a grid of parameters",
+     "Cross-validates every cell of a grid on DATA and shows the best, how flat the top is, the\n"
+     "whole grid, and the command that fits the best cell. The accuracy of the best of many cells\n"
+     "is a little too high for new samples: `rlar evaluate --tune cv` measures that honestly.",
+     "rlar tune wine.csv --scale minmax --grid alpha=0.01,0.1,1,10 --grid beta=0.01,0.1,1", 1, 1,
+     cli_cmd_tune},
     {"info", "DATA|MODEL", "what is in a file",
      "Describes a data file (sizes, classes, missing values, ranges) or a model file (method,\n"
      "parameters, classes). Which of the two it is, is seen from the content.",
@@ -70,18 +76,19 @@ const cli_verb cli_verbs[] = {
 #define FIELD(name) offsetof(cli_args, name)
 
 enum {
-    V_EVALUATIONS = V_EVALUATE | V_REPRODUCE,
-    V_DATA = V_FIT | V_PREDICT | V_TRANSFORM | V_EVALUATE | V_INFO | V_CONVERT,
-    V_JSON = V_FIT | V_PREDICT | V_RANK | V_EVALUATE | V_INFO | V_METHODS | V_DOCTOR | V_REPRODUCE,
-    V_TRAIN = V_FIT | V_EVALUATE,
-    V_CLASSIFY = V_PREDICT | V_EVALUATE
+    V_SEARCH = V_EVALUATE | V_TUNE,
+    V_EVALUATIONS = V_SEARCH | V_REPRODUCE,
+    V_DATA = V_FIT | V_PREDICT | V_TRANSFORM | V_SEARCH | V_INFO | V_CONVERT,
+    V_JSON = V_FIT | V_PREDICT | V_RANK | V_SEARCH | V_INFO | V_METHODS | V_DOCTOR | V_REPRODUCE,
+    V_TRAIN = V_FIT | V_SEARCH,
+    V_CLASSIFY = V_PREDICT | V_SEARCH
 };
 
 const cli_option cli_options[] = {
     {"output", 'o', OPT_TEXT, GROUP_VERB, V_FIT, FIELD(output), 0, "MODEL", "write the model here"},
     {"output", 'o', OPT_TEXT, GROUP_VERB, V_PREDICT | V_TRANSFORM | V_RANK | V_EVALUATIONS,
      FIELD(output), 0, "FILE", "write the result here instead of to standard output"},
-    {"method", 0, OPT_TEXT, GROUP_VERB, V_FIT, FIELD(method), 0, "NAME",
+    {"method", 0, OPT_TEXT, GROUP_VERB, V_FIT | V_TUNE, FIELD(method), 0, "NAME",
      "the method (default rlar); see `rlar methods`"},
     {"methods", 0, OPT_TEXT, GROUP_VERB, V_EVALUATE, FIELD(methods), 0, "NAME,...",
      "the methods to compare (default rlar); see `rlar methods`"},
@@ -105,8 +112,11 @@ const cli_option cli_options[] = {
      "train on this share of each class"},
     {"folds", 0, OPT_INT, GROUP_VERB, V_EVALUATE, FIELD(folds), 2, "N",
      "cross-validate with N folds"},
-    {"trials", 0, OPT_INT, GROUP_VERB, V_EVALUATIONS, FIELD(trials), 1, "N",
+    {"folds", 0, OPT_INT, GROUP_VERB, V_TUNE, FIELD(folds), 2, "N", "folds (default 5)"},
+    {"trials", 0, OPT_INT, GROUP_VERB, V_EVALUATE | V_REPRODUCE, FIELD(trials), 1, "N",
      "random splits (default 10)"},
+    {"trials", 0, OPT_INT, GROUP_VERB, V_TUNE, FIELD(trials), 1, "N",
+     "cross-validate N times, with other folds each time (default 1)"},
     {"tune", 0, OPT_CHOICE, GROUP_VERB, V_EVALUATE, FIELD(tune), 0, "none|cv|oracle",
      "choose parameters inside each training set (cv, honest) or by test accuracy (oracle, an "
      "upper "
@@ -115,17 +125,20 @@ const cli_option cli_options[] = {
      "values to try when tuning: a parameter, scale (chains joined by +) or classifier; "
      "repeatable; "
      "default the method's own grid"},
-    {"coarse", 0, OPT_FLAG, GROUP_VERB, V_EVALUATE, FIELD(coarse), 0, NULL,
+    {"grid", 0, OPT_LIST, GROUP_VERB, V_TUNE, FIELD(grid), 0, "NAME=V,V,...",
+     "values to try: a parameter, scale (chains joined by +) or classifier; repeatable; default "
+     "the method's own grid"},
+    {"coarse", 0, OPT_FLAG, GROUP_VERB, V_SEARCH, FIELD(coarse), 0, NULL,
      "from coarse to fine: every second number of an axis first, then the neighbours of the best "
      "cell"},
-    {"resume", 0, OPT_TEXT, GROUP_VERB, V_EVALUATE, FIELD(resume), 0, "FILE",
+    {"resume", 0, OPT_TEXT, GROUP_VERB, V_SEARCH, FIELD(resume), 0, "FILE",
      "keep every finished fit in FILE and take from it what is there: after an interruption, the "
      "same command goes on where it was"},
     {"resume", 0, OPT_TEXT, GROUP_VERB, V_REPRODUCE, FIELD(resume), 0, "FILE",
      "the journal of finished fits (default rlar-reproduce.journal)"},
     {"tune-folds", 0, OPT_INT, GROUP_VERB, V_EVALUATE, FIELD(tune_folds), 2, "N",
      "folds of --tune cv (default 5)"},
-    {"param", 'p', OPT_LIST, GROUP_VERB, V_FIT, FIELD(params), 0, "NAME=VALUE",
+    {"param", 'p', OPT_LIST, GROUP_VERB, V_FIT | V_TUNE, FIELD(params), 0, "NAME=VALUE",
      "set a parameter; repeatable"},
     {"param", 'p', OPT_LIST, GROUP_VERB, V_EVALUATE, FIELD(params), 0, "[METHOD.]NAME=VALUE",
      "set a parameter, of one method or of all that have it; repeatable"},

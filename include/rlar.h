@@ -440,6 +440,7 @@ typedef struct rlar_eval_result {
     const int64_t *selected;     /* cells */
     int64_t train_min, train_max, test_min, test_max; /* sizes over the trials */
     const int64_t *cell_trials;                       /* in how many trials the cell was tried */
+    const int64_t *cell_failures;                     /* in how many of these its fit failed */
 } rlar_eval_result;
 
 /* All that can be said of the specification without data; rlar_evaluate starts with it. */

@@ -200,9 +200,11 @@ void rlar__eval_finish(rlar_eval *eval, int64_t method, rlar_tune tune) {
     if (m->search == NULL) {
         m->cell_accuracy[0] = r->accuracy_mean;
         m->cell_trials[0] = trials;
+        m->cell_failures[0] = r->failed;
     }
     r->cell_accuracy = m->cell_accuracy;
     r->cell_trials = m->cell_trials;
+    r->cell_failures = m->cell_failures;
     r->n_selected = tune == RLAR_TUNE_NONE ? 0 : tune == RLAR_TUNE_ORACLE ? 1 : trials;
     r->selected = m->selected;
 }

@@ -6,7 +6,6 @@
 #include "eval/grid.h"
 
 #include "data/scale.h"
-#include "eval/classify.h"
 
 #include <math.h>
 #include <string.h>
@@ -74,11 +73,10 @@ rlar_status rlar__axes_check(rlar_ctx *ctx, const rlar_eval_spec *spec) {
 static rlar_status check_value(rlar_ctx *ctx, rlar_params *scratch, const char *name,
                                const char *value) {
     rlar_scaling scaling;
-    rlar_classifier classifier;
     if (strcmp(name, "scale") == 0)
         return rlar__scaling_parse(ctx, value, &scaling);
     if (strcmp(name, "classifier") == 0)
-        return rlar__classifier_parse(ctx, value, &classifier);
+        return rlar_classifier_check(ctx, value, rlar_params_method(scratch)->name);
     return rlar_params_set(ctx, scratch, name, value);
 }
 

@@ -213,6 +213,12 @@ def usage_errors():
     yield Odd("grid with a value out of range",
               "evaluate good.csv --methods rlar --train-per-class 3 --tune cv --grid alpha=1,-2", USAGE,
               (r"alpha", r"-2"), CSV)
+    yield Odd("grid with a value given twice", "tune good.csv --grid alpha=0.1,1,0.1", USAGE,
+              (r"alpha=0\.1,1,0\.1", r"twice"), CSV)
+    yield Odd("tuning two methods at once", "tune good.csv --method rlar,lda", USAGE,
+              (r"rlar,lda", r"one method", r"evaluate"), CSV)
+    yield Odd("tuning over a classifier that the method cannot use",
+              "tune good.csv --method lda --grid classifier=1nn,argmax", USAGE, (r"argmax", r"lda"), CSV)
     yield Odd("no trials", "evaluate good.csv --methods rlar --train-per-class 3 --trials 0", USAGE,
               (r"trials", r"\b0\b"), CSV)
     yield Odd("unknown classifier", "predict good.rlar good.csv --classifier svm", USAGE,
@@ -252,6 +258,8 @@ def system_errors():
     yield Odd("new samples far beyond those of training", "predict good.rlar large.csv", NUMERIC,
               (r"large\.csv", r"sample 1\b", r"too large", r"check"), {**CSV, "large.csv": scaled(1e308)},
               model="--scale none")
+    yield Odd("a grid of which no cell can be fitted", "tune large.csv --grid scale=none --folds 2", NUMERIC,
+              (r"large", r"no fit succeeded", r"--scale"), {"large.csv": scaled(1e308)})
 
 
 def successes():
@@ -272,6 +280,11 @@ def successes():
               {"single.csv": relabelled([9] + list(Y[1:]))})
     yield Odd("class with no more than k samples", "fit good.csv -k 8", OK,
               (r"rlar: warning.*neighbour",), CSV)
+    yield Odd("best cell on the edge of the grid", "tune good.csv --grid alpha=0.1,1 --folds 3", OK,
+              (r"rlar: warning: the best alpha, 1, is the largest tried: extend the grid",), CSV)
+    yield Odd("nothing to tune", "tune good.csv --method lsr --folds 3", OK, (r"rlar: warning: lsr.*--grid",), CSV)
+    yield Odd("cells that fail", "tune large.csv --grid scale=none,unit --folds 3", OK,
+              (r"rlar: warning: 1 of 2 cells failed",), {"large.csv": scaled(1e308)})
     yield Odd("k larger than n", "fit good.csv -k 1000", OK, (r"rlar: warning.*neighbour",), CSV)
 
 

@@ -175,6 +175,22 @@ class OptionsBeforeFiles(Case):
         "evaluate x.csv --folds 3 --tune cv --grid classifier=foo": "foo.*centroid",
         "evaluate x.csv --folds 3 --tune cv --grid alpha=1,no": "no",
         "evaluate x.csv --folds 3 --tune cv --grid alpha=1 --grid alpha=2": "twice",
+        "evaluate x.csv --folds 3 --tune cv --grid alpha=1,2,1": "1 is given twice",
+        "evaluate x.csv --folds 3 --methods rr,lda --tune cv --grid classifier=1nn,argmax": "argmax.*lda",
+        "tune x.csv --scale foo": "foo.*minmax",
+        "tune x.csv --grid scale=none,foo": "foo.*minmax",
+        "tune x.csv --grid classifier=foo": "foo.*centroid",
+        "tune x.csv --method lda --grid classifier=1nn,argmax": "argmax.*lda",
+        "tune x.csv --method lda --classifier argmax": "argmax.*lda",
+        "tune x.csv --method rr,lda": "rr,lda.*one method",
+        "tune x.csv --grid lda.alpha=1": "lda",
+        "tune x.csv --grid alpha=1,no": "no",
+        "tune x.csv --grid alpha=": "NAME=VALUE",
+        "tune x.csv --grid alpha=1,,2": "empty value",
+        "tune x.csv --grid scale=unit,minmax+unit,minmax+unit": r"minmax\+unit is given twice",
+        "tune x.csv --folds 1": "folds.*at least 2",
+        "tune x.csv --train-per-class 3": "--train-per-class.*evaluate",
+        "tune x.csv --trials 99999999": "trials",
     }
 
     def test_told_at_once(self):
@@ -206,7 +222,8 @@ class Outputs(Case):
                         "fit good.csv --trace good.csv", "predict m.rlar good.csv -o m.rlar",
                         "predict m.rlar good.csv -o good.csv", "rank m.rlar -o m.rlar",
                         "transform m.rlar link.csv -o good.csv",
-                        "evaluate good.csv --folds 2 -o good.csv"):
+                        "evaluate good.csv --folds 2 -o good.csv",
+                        "tune good.csv --folds 2 -o good.csv"):
             with self.subTest(command):
                 self.fails(USAGE, *command.split(), says="is read and would be overwritten")
 

@@ -1,4 +1,4 @@
-"""rlar evaluate and rlar tune: splits, tuning, statistics, and three ways to print one result."""
+"""rlar evaluate: splits, tuning, statistics, and three ways to print one result."""
 
 import csv
 import io
@@ -7,7 +7,7 @@ import unittest
 
 import numpy as np
 
-from support import USAGE, Case, blobs, has_verb, table_text, without_seconds
+from support import USAGE, Case, blobs, table_text, without_seconds
 
 BASE = ("--methods", "rlar", "--trials", "4", "--seed", "7", "-p", "iters=5")
 
@@ -208,6 +208,18 @@ class Tuning(Evaluate):
         self.assertAlmostEqual(result["accuracy"]["mean"], max(means), places=12)
         self.assertEqual(set(result["selected"][0]), {"scale", "classifier"})
 
+    def test_cv_over_scale_and_classifier(self):
+        """A chain is one value; the chosen ones are used in the trial that chose them."""
+        result = self.only("--train-per-class", "6", "--tune", "cv", "--grid", "scale=none,minmax+unit,zscore",
+                           "--grid", "classifier=1nn,centroid", "--grid", "alpha=0.01,1")
+        self.assertEqual(len(result["grid"]["cells"]), 12)
+        self.assertEqual({cell["scale"] for cell in result["grid"]["cells"]}, {"none", "minmax,unit", "zscore"})
+        for trial, chosen in enumerate(result["selected"]):
+            fixed = self.only("--train-per-class", "6", "--alpha", str(chosen["alpha"]),
+                              "--scale", chosen["scale"], "--classifier", chosen["classifier"])
+            self.assertAlmostEqual(result["accuracy"]["trials"][trial],
+                                   fixed["accuracy"]["trials"][trial], places=12)
+
     def test_cosine_classifiers(self):
         names = ("1nn", "1nn-cosine", "knn-cosine", "centroid-cosine")
         whole = self.evaluate("--train-per-class", "5", "--classifier", "1nn-cosine")
@@ -299,29 +311,6 @@ class Printed(Evaluate):
     def test_one_form_at_a_time(self):
         self.fails(USAGE, "evaluate", "t.csv", *BASE, *self.ARGS, "--csv", "--latex",
                    says=(r"--csv", r"--latex"))
-
-
-@unittest.skipUnless(has_verb("tune"), "this version has no verb tune")
-class Tune(Evaluate):
-    def test_best_cell_is_the_best(self):
-        whole = self.json_of("tune", "t.csv", "--grid", "alpha=0.001,0.1,10", "--grid", "beta=0.01,1",
-                             "--folds", "4", "-p", "iters=5")
-        cells = whole["cells"]
-        self.assertEqual(len(cells), 6)
-        best = max(c["accuracy"] for c in cells)
-        self.assertAlmostEqual(whole["best"]["accuracy"], best, places=12)
-        self.assertIn(whole["best"]["params"], [c["params"] for c in cells])
-
-    def test_table_names_the_best(self):
-        text = self.ok("tune", "t.csv", "--grid", "alpha=0.001,0.1", "--grid", "beta=0.01,1",
-                       "--folds", "3", "-p", "iters=5").text
-        for name in ("alpha", "beta", "best"):
-            self.assertIn(name, text)
-
-    def test_threads_change_nothing(self):
-        runs = [without_seconds(self.json_of("tune", "t.csv", "--grid", "alpha=0.001,0.1", "--folds", "3",
-                                             "-p", "iters=5", "--threads", t)) for t in ("1", "2")]
-        self.assertEqual(*runs)
 
 
 if __name__ == "__main__":

@@ -97,10 +97,11 @@ class Interrupt(Case):
         self.interrupted(process)
         self.assertEqual(snapshot(self.folder), before)
 
-    @unittest.skipUnless(support.has_verb("tune"), "this version has no verb tune")
     def test_tune(self):
-        process = support.start("tune", "long.npy", "--iters", "1000", cwd=self.folder)
+        before = snapshot(self.folder)
+        process = support.start("tune", "long.npy", "--iters", "1000", "-o", "t.txt", cwd=self.folder)
         self.interrupted(process)
+        self.assertEqual(snapshot(self.folder), before)
 
     def test_reading_from_an_open_pipe(self):
         for begin in (b"", b"1,2,3,1\n4,5,6,2\n"):
@@ -193,7 +194,8 @@ class Pipes(Case):
     def test_full_disk(self):
         runs = (["predict", "m.rlar", "t.csv"], ["transform", "m.rlar", "t.csv"], ["methods"],
                 ["fit", "t.csv", "--json"], ["info", "t.csv"], ["--version"], ["rank", "m.rlar"],
-                ["evaluate", "t.csv", "--methods", "rlar", "--train-per-class", "4", "--trials", "2"])
+                ["evaluate", "t.csv", "--methods", "rlar", "--train-per-class", "4", "--trials", "2"],
+                ["tune", "t.csv", "--grid", "alpha=0.1,1", "--folds", "2"])
         for args in runs:
             with open("/dev/full", "wb") as full:
                 process = support.start(*args, cwd=self.folder, stdout=full)

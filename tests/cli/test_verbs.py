@@ -13,8 +13,9 @@ import numpy as np
 import support
 from support import IO, USAGE, Case, blobs, gz, table_text
 
-VERBS = ("fit", "predict", "transform", "rank", "evaluate", "convert", "info", "methods", "doctor")
-LATER = ("tune", "reproduce", "report", "plot")  # tested here only once the program lists them
+VERBS = ("fit", "predict", "transform", "rank", "evaluate", "tune", "convert", "info", "methods",
+         "doctor")
+LATER = ("reproduce", "report", "plot")  # tested here only once the program lists them
 
 X, Y = blobs(10, 6, 3, seed=0)
 NAMES = [f"f{j}" for j in range(1, 7)]
@@ -57,13 +58,15 @@ class Help(Case):
                    "transform": ("-o",), "rank": ("--top", "--json"),
                    "evaluate": ("--methods", "--train-per-class", "--train-fraction", "--folds", "--trials",
                                 "--seed", "--tune", "--grid", "--classifier", "--csv", "--latex"),
+                   "tune": ("--method", "--grid", "--folds", "--trials", "--coarse", "--resume", "-p", "--scale",
+                            "--classifier", "--seed", "--json", "-o"),
                    "info": ("--json",)}
         for verb, names in options.items():
             text = self.ok(verb, "--help").text
             for name in names:
                 self.assertRegex(text, rf"(?<![\w-]){name}(?![\w-])", verb)
             for name in ("--threads", "--max-memory", "--data-dir", "--deterministic"):
-                self.assertIn(name, text, verb) if verb in ("fit", "evaluate") else None
+                self.assertIn(name, text, verb) if verb in ("fit", "evaluate", "tune") else None
 
     def test_help_fits_the_screen(self):
         for verb in self.verbs():

@@ -373,6 +373,7 @@ static void test_failed_trials(void **state) {
         }
         assert_true(failed > 0 && failed < 8);
         assert_int_equal(r.failed, failed);
+        assert_int_equal(r.cell_failures[0], failed);
         assert_non_null(strstr(r.failure, "sample 1"));
         assert_true(r.accuracy_mean > 0);
         assert_int_equal(w.done, w.total);

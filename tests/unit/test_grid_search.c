@@ -161,11 +161,13 @@ static void check_by_hand(world *w, const rlar_eval_spec *spec, const rlar_eval_
         rlar__part_free(&part);
     }
     assert_memory_equal(all, r->confusion, sizeof all);
-    for (int64_t cell = 0; cell < r->cells; cell++)
+    for (int64_t cell = 0; cell < r->cells; cell++) {
+        assert_int_equal(r->cell_failures[cell], r->cell_trials[cell] - good[cell]);
         if (good[cell] == 0)
             assert_true(isnan(r->cell_accuracy[cell]));
         else
             assert_true(r->cell_accuracy[cell] == sum[cell] / (double)good[cell]);
+    }
 }
 
 /* ---- Tests ---- */
