@@ -75,6 +75,9 @@ const char *cli_number(double value, char buf[CLI_NUMBER_SIZE]);
 /* "1.4 GiB" */
 const char *cli_bytes(double bytes, char buf[CLI_NUMBER_SIZE]);
 
+/* The path of a program as the shell would find it, allocated, or NULL. */
+char *cli_find_program(const char *name);
+
 /* ---- context.c ---- */
 int cli_ctx_open(cli *c);
 void cli_progress_clear(cli *c); /* take the progress line off the terminal */
@@ -143,6 +146,29 @@ void cli_stream_close(cli_stream *stream);
  */
 int cli_need_labels(cli *c, const cli_data *data);
 void cli_warn_labels(cli *c, const cli_data *data);
+
+/* ---- embed.c ---- */
+/* Samples in the learned space. */
+typedef struct cli_embedding {
+    const rlar_model *model;
+    double *z;           /* n x p */
+    int64_t *label;      /* n classes of the model; -1: none, or not known to it */
+    int64_t n, capacity; /* rows that are held, and the room */
+    int64_t samples;     /* embedded so far */
+    int64_t unknown;     /* among them, labels that the model does not know */
+    bool labelled;       /* the first block has labels */
+} cli_embedding;
+int cli_embed_block(cli *c, cli_embedding *e, const rlar_data *block); /* append its samples */
+void cli_embedding_free(cli_embedding *e);
+
+/* ---- cmd_rank.c ---- */
+typedef struct cli_score {
+    double score;
+    int64_t index;
+} cli_score;
+cli_score *cli_sorted_scores(const rlar_model *model); /* of all features, best first; allocated */
+/* Its name, or its 1-based index where the training data had no names. */
+const char *cli_feature_name(const rlar_model *model, int64_t index, char buf[CLI_NUMBER_SIZE]);
 
 /* ---- read_mat.c ---- */
 bool cli_mat_wanted(const cli *c, const char *path);
