@@ -216,6 +216,7 @@ int cli_cmd_predict(cli *c);
 int cli_cmd_transform(cli *c);
 int cli_cmd_rank(cli *c);
 int cli_cmd_evaluate(cli *c);
+int cli_cmd_plot(cli *c);
 int cli_cmd_info(cli *c);
 int cli_cmd_convert(cli *c);
 int cli_cmd_methods(cli *c);

@@ -37,6 +37,19 @@ const cli_verb cli_verbs[] = {
      "--train-per-class, --train-fraction and --folds says how to split.",
      "rlar evaluate wine.csv --methods rlar,lda,rr --train-per-class 5,11 --trials 10 --tune cv", 1,
      1 << 20, cli_cmd_evaluate},
+    {"plot", "FIGURE INPUT...", "draw a figure with gnuplot",
+     "Writes one figure as SVG, PDF or PNG, by the ending of -o. The figures and their INPUT:\n"
+     "  convergence  TRACE.csv...   the objective over iterations or seconds, of `fit --trace`\n"
+     "  heatmap      RESULT.json... accuracy over the two parameters that a grid varies\n"
+     "  ksweep       RESULT.json... accuracy over the one parameter that a grid varies\n"
+     "  sizes        RESULT.json... accuracy over the training size\n"
+     "  confusion    RESULT.json... which classes are taken for which\n"
+     "  ranks        RESULT.json    average ranks of three or more methods, critical difference\n"
+     "  matrices     RESULT.json    the matrices T, V and S of a fit, from its key \"matrices\"\n"
+     "  embedding    MODEL DATA     the samples along the first two principal directions\n"
+     "  features     MODEL          the best 30 features, or all of them as an image\n"
+     "RESULT.json is what `evaluate --json` writes, with --tune for heatmap and ksweep.",
+     "rlar plot embedding wine.rlar wine.csv -o wine.svg", 2, 1 << 20, cli_cmd_plot},
     {"info", "DATA|MODEL", "what is in a file",
      "Describes a data file (sizes, classes, missing values, ranges) or a model file (method,\n"
      "parameters, classes). Which of the two it is, is seen from the content.",
@@ -60,7 +73,7 @@ const cli_verb cli_verbs[] = {
 #define FIELD(name) offsetof(cli_args, name)
 
 enum {
-    V_DATA = V_FIT | V_PREDICT | V_TRANSFORM | V_EVALUATE | V_INFO | V_CONVERT,
+    V_DATA = V_FIT | V_PREDICT | V_TRANSFORM | V_EVALUATE | V_PLOT | V_INFO | V_CONVERT,
     V_JSON = V_FIT | V_PREDICT | V_RANK | V_EVALUATE | V_INFO | V_METHODS | V_DOCTOR,
     V_TRAIN = V_FIT | V_EVALUATE,
     V_CLASSIFY = V_PREDICT | V_EVALUATE
@@ -70,6 +83,19 @@ const cli_option cli_options[] = {
     {"output", 'o', OPT_TEXT, GROUP_VERB, V_FIT, FIELD(output), 0, "MODEL", "write the model here"},
     {"output", 'o', OPT_TEXT, GROUP_VERB, V_PREDICT | V_TRANSFORM | V_RANK | V_EVALUATE,
      FIELD(output), 0, "FILE", "write the result here instead of to standard output"},
+    {"output", 'o', OPT_TEXT, GROUP_VERB, V_PLOT, FIELD(output), 0, "FIG.svg|pdf|png",
+     "write the figure here"},
+    {"method", 0, OPT_TEXT, GROUP_VERB, V_PLOT, FIELD(method), 0, "NAME",
+     "heatmap, ksweep, sizes, confusion: only results of this method"},
+    {"data", 0, OPT_TEXT, GROUP_VERB, V_PLOT, FIELD(data), 0, "NAME",
+     "likewise: only results on this data set, named as in the file"},
+    {"against", 0, OPT_CHOICE, GROUP_VERB, V_PLOT, FIELD(against), 0, "iteration|seconds",
+     "convergence: what the horizontal axis shows (default iteration)"},
+    {"image", 0, OPT_TEXT, GROUP_VERB, V_PLOT, FIELD(image), 0, "HxW",
+     "features: all scores as an image of H x W pixels"},
+    {"order", 0, OPT_CHOICE, GROUP_VERB, V_PLOT, FIELD(order), 0, "rows|columns",
+     "with --image: pixels are stored row by row (default) or, as in MATLAB's files, column by "
+     "column"},
     {"method", 0, OPT_TEXT, GROUP_VERB, V_FIT, FIELD(method), 0, "NAME",
      "the method (default rlar); see `rlar methods`"},
     {"methods", 0, OPT_TEXT, GROUP_VERB, V_EVALUATE, FIELD(methods), 0, "NAME,...",
@@ -137,7 +163,7 @@ const cli_option cli_options[] = {
      "does the table start with column names?"},
     {"missing", 0, OPT_CHOICE, GROUP_DATA, V_TRAIN, FIELD(missing), 0, "error|mean|drop",
      "missing values: refuse, fill with the column's mean, or drop the sample (default error)"},
-    {"missing", 0, OPT_CHOICE, GROUP_DATA, V_PREDICT | V_TRANSFORM, FIELD(missing), 0,
+    {"missing", 0, OPT_CHOICE, GROUP_DATA, V_PREDICT | V_TRANSFORM | V_PLOT, FIELD(missing), 0,
      "error|mean|drop",
      "missing values: refuse, fill with the mean of training, or drop the sample (default error)"},
     {"missing", 0, OPT_CHOICE, GROUP_DATA, V_INFO | V_CONVERT, FIELD(missing), 0,
