@@ -205,6 +205,11 @@ typedef struct cli_outcome {
     int n_rows, n_methods; /* rows come in runs of n_methods: the same data and size */
     const rlar_eval_spec *spec;
 } cli_outcome;
+/* "95.03 ± 2.66", in per cent. */
+const char *cli_spread(double mean, double std, char *buf, size_t size);
+/* The mean as it is shown: those that print alike are equally good, so all of them are bold. -1 for
+ * NaN. */
+long cli_shown(double mean);
 void cli_outcome_text(cli *c, const cli_outcome *out);
 void cli_outcome_csv(cli *c, const cli_outcome *out);
 void cli_outcome_latex(cli *c, const cli_outcome *out);
@@ -217,6 +222,7 @@ int cli_cmd_transform(cli *c);
 int cli_cmd_rank(cli *c);
 int cli_cmd_evaluate(cli *c);
 int cli_cmd_plot(cli *c);
+int cli_cmd_report(cli *c);
 int cli_cmd_info(cli *c);
 int cli_cmd_convert(cli *c);
 int cli_cmd_methods(cli *c);

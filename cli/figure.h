@@ -68,6 +68,10 @@ char *cli_result_label(const cli_results *results, int index);
 /* The parts that all results share; allocated, "" where there are none. */
 char *cli_results_common(const cli_results *results);
 void cli_results_free(cli_results *results);
+/* The number `key` of a measure such as "accuracy"; NaN where there is none. */
+double cli_result_measure(const cli_result *result, const char *measure, const char *key);
+/* Training samples per class, or the share in per cent; NaN for folds, which are no size. */
+double cli_result_size(const cli_result *result);
 /* "file: title: what is wrong", with exit code 3. */
 int cli_result_bad(cli *c, const cli_result *result, const char *what);
 
@@ -89,6 +93,8 @@ void cli_cells_draw(cli_figure *figure, const cli_cells *panel, int count);
 
 /* ---- the figures ---- */
 
+/* How many axes of its "grid" vary; 0 also where no cell has an accuracy. */
+int cli_grid_axes(cli *c, const cli_result *result, int *axes);
 /* From results that have the key in question; --against and --order come from the options. */
 int cli_figure_heatmap(cli *c, const cli_results *results, cli_figure *figure);
 int cli_figure_sweep(cli *c, const cli_results *results, cli_figure *figure);

@@ -89,10 +89,17 @@ static int read_grid(cli *c, const cli_result *result, grid *g) {
     }
     for (size_t i = 0; i < json_array_size(g->cells); i++)
         g->best = fmax(g->best, accuracy(json_array_get(g->cells, i)));
-    if (!isnan(g->best))
-        return 0;
-    grid_free(g);
-    return cli_result_bad(c, result, "no cell of \"grid\" has an accuracy");
+    return 0;
+}
+
+int cli_grid_axes(cli *c, const cli_result *result, int *axes) {
+    grid g;
+    const int code = read_grid(c, result, &g);
+    if (code != 0)
+        return code;
+    *axes = isnan(g.best) ? 0 : g.n_axes;
+    grid_free(&g);
+    return 0;
 }
 
 /* Which figure would do? */
@@ -114,7 +121,14 @@ static int wrong_axes(cli *c, const cli_result *result, grid *g, int expected) {
 
 static int read_axes(cli *c, const cli_result *result, int expected, grid *g) {
     const int code = read_grid(c, result, g);
-    return code == 0 && g->n_axes != expected ? wrong_axes(c, result, g, expected) : code;
+    if (code != 0)
+        return code;
+    if (g->n_axes != expected)
+        return wrong_axes(c, result, g, expected);
+    if (!isnan(g->best))
+        return 0;
+    grid_free(g);
+    return cli_result_bad(c, result, "no cell of \"grid\" has an accuracy");
 }
 
 /* Cross-validation measures inside the training sets, an oracle on the test sets. */

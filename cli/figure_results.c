@@ -93,8 +93,7 @@ int cli_figure_confusion(cli *c, const cli_results *results, cli_figure *figure)
 
 /* ---- training sizes ---- */
 
-/* Training samples per class, or the share; NaN for folds, which are no size. */
-static double size_of(const cli_result *result) {
+double cli_result_size(const cli_result *result) {
     const json_t *each = json_object_get(result->entry, "train_per_class");
     const json_t *share = json_object_get(result->entry, "train_fraction");
     if (json_is_number(each))
@@ -119,21 +118,17 @@ static int find_curves(const cli_results *results, int *first) {
     return count;
 }
 
-static double measured(const cli_result *result, const char *key) {
-    const json_t *value = json_object_get(json_object_get(result->entry, "accuracy"), key);
-    return json_is_number(value) ? 100 * json_number_value(value) : NAN;
-}
-
 /* A block of "size mean std"; a single trial has no deviation. The number of points. */
 static int write_sizes(const cli_figure *figure, const cli_results *results, int first, int index) {
     int count = 0;
     fprintf(figure->script, "$curve%d << END\n", index);
     for (int i = first; i < results->count; i++) {
         const cli_result *result = &results->item[i];
-        const double size = size_of(result), mean = measured(result, "mean");
+        const double size = cli_result_size(result);
+        const double mean = 100 * cli_result_measure(result, "accuracy", "mean");
         if (!same_curve(&results->item[first], result) || isnan(size) || isnan(mean))
             continue;
-        const double deviation = measured(result, "std");
+        const double deviation = 100 * cli_result_measure(result, "accuracy", "std");
         fprintf(figure->script, "%.10g %.10g %.10g\n", size, mean,
                 isnan(deviation) ? 0 : deviation);
         count++;
@@ -147,16 +142,17 @@ static int write_sizes(const cli_figure *figure, const cli_results *results, int
 static double step_aside(const cli_results *results, int curves) {
     double low = INFINITY, high = -INFINITY;
     for (int i = 0; i < results->count; i++) {
-        low = fmin(low, size_of(&results->item[i]));
-        high = fmax(high, size_of(&results->item[i]));
+        low = fmin(low, cli_result_size(&results->item[i]));
+        high = fmax(high, cli_result_size(&results->item[i]));
     }
     return 0.05 * (high - low) / curves;
 }
 
 static void plot_sizes(const cli_figure *figure, const cli_results *results, const int *first,
-                       int curves) {
+                       const int *points, int curves) {
     FILE *out = figure->script;
     const double apart = step_aside(results, curves);
+    int drawn = 0;
     bool one = true;
     for (int i = 1; i < curves; i++)
         one = one && strcmp(results->item[first[i]].part[0], results->item[0].part[0]) == 0;
@@ -172,8 +168,10 @@ static void plot_sizes(const cli_figure *figure, const cli_results *results, con
             share ? "share (%)" : "samples per class");
     for (int i = 0; i < curves; i++) {
         const cli_result *result = &results->item[first[i]];
+        if (points[i] == 0) /* no fit of this method succeeded */
+            continue;
         fprintf(out, "%s$curve%d using ($1%+.4g):2:3 with yerrorlines lw 1.5 ps 0.9",
-                i > 0 ? ", " : "", i, apart * (i - 0.5 * (curves - 1)));
+                drawn++ > 0 ? ", " : "", i, apart * (i - 0.5 * (curves - 1)));
         cli_line_style(figure, i);
         fputs(" title ", out);
         char *name = NULL;
@@ -188,23 +186,21 @@ static void plot_sizes(const cli_figure *figure, const cli_results *results, con
 int cli_figure_sizes(cli *c, const cli_results *results, cli_figure *figure) {
     int *first = cli_alloc((size_t)results->count * sizeof *first);
     const int curves = find_curves(results, first);
-    int code = 0, most = 0;
+    int points[MOST_CURVES], code = 0, most = 0;
     if (curves > MOST_CURVES)
         code = cli_usage(c, "%d curves are more than %d; choose with --method and --data", curves,
                          MOST_CURVES);
     for (int i = 0; i < curves && code == 0; i++) {
-        const int points = write_sizes(figure, results, first[i], i);
-        most = points > most ? points : most;
-        if (points == 0)
-            code = cli_result_bad(c, &results->item[first[i]],
-                                  "neither a training size nor an accuracy to draw");
+        points[i] = write_sizes(figure, results, first[i], i);
+        most = points[i] > most ? points[i] : most;
     }
     if (code == 0 && most < 2)
-        code = cli_result_bad(c, &results->item[0],
-                              "one training size only; evaluate with --train-per-class 5,10,20");
+        code = cli_result_bad(
+            c, &results->item[0],
+            "there are no two training sizes to draw; evaluate with --train-per-class 5,10,20");
     figure->height = 360 + 10 * curves;
     if (code == 0)
-        plot_sizes(figure, results, first, curves);
+        plot_sizes(figure, results, first, points, curves);
     free(first);
     return code;
 }

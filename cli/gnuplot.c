@@ -245,6 +245,21 @@ static void fix_date(char *bytes, size_t size) {
         memcpy(at, date, sizeof date - 1);
 }
 
+/* gnuplot names the parts of an SVG after its own commands; a browser would show that as a hint
+ * under the mouse. Texts of ours have no angle brackets: they are escaped. */
+static void drop_titles(char *bytes, size_t *size) {
+    static const char open[] = "<title>", close[] = "</title>";
+    char *to = bytes, *at = bytes, *from;
+    const char *end;
+    while ((from = strstr(at, open)) != NULL && (end = strstr(from, close)) != NULL) {
+        memmove(to, at, (size_t)(from - at));
+        to += from - at;
+        at = from + (end - from) + sizeof close - 1;
+    }
+    memmove(to, at, *size - (size_t)(at - bytes) + 1);
+    *size -= (size_t)(at - to);
+}
+
 static int run(cli *c, const char *program, FILE *const stream[3], char **bytes, size_t *size) {
     pid_t pid = 0;
     int status = 0;
@@ -284,6 +299,8 @@ int cli_figure_draw(cli *c, cli_figure *figure, cli_image image, char **bytes, s
         code = run(c, program, stream, bytes, size);
     if (code == 0 && image == IMAGE_PDF)
         fix_date(*bytes, *size);
+    if (code == 0 && image == IMAGE_SVG)
+        drop_titles(*bytes, size);
     if (code != 0) {
         free(*bytes);
         *bytes = NULL;

@@ -50,6 +50,13 @@ const cli_verb cli_verbs[] = {
      "  features     MODEL          the best 30 features, or all of them as an image\n"
      "RESULT.json is what `evaluate --json` writes, with --tune for heatmap and ksweep.",
      "rlar plot embedding wine.rlar wine.csv -o wine.svg", 2, 1 << 20, cli_cmd_plot},
+    {"report", "RESULT.json...", "results as one page of HTML",
+     "Writes one page that needs nothing beside it: what was run, tables that can be sorted, the\n"
+     "statistics of the comparison, figures (drawn by gnuplot, where it is installed), settings, "
+     "and\n"
+     "the command that repeats the run. RESULT.json is what `evaluate --json` writes; each file\n"
+     "becomes a part of the page.",
+     "rlar report compared.json -o report.html", 1, 1 << 20, cli_cmd_report},
     {"info", "DATA|MODEL", "what is in a file",
      "Describes a data file (sizes, classes, missing values, ranges) or a model file (method,\n"
      "parameters, classes). Which of the two it is, is seen from the content.",
@@ -85,10 +92,14 @@ const cli_option cli_options[] = {
      FIELD(output), 0, "FILE", "write the result here instead of to standard output"},
     {"output", 'o', OPT_TEXT, GROUP_VERB, V_PLOT, FIELD(output), 0, "FIG.svg|pdf|png",
      "write the figure here"},
+    {"output", 'o', OPT_TEXT, GROUP_VERB, V_REPORT, FIELD(output), 0, "FILE.html",
+     "write the page here; - is standard output"},
     {"method", 0, OPT_TEXT, GROUP_VERB, V_PLOT, FIELD(method), 0, "NAME",
      "heatmap, ksweep, sizes, confusion: only results of this method"},
     {"data", 0, OPT_TEXT, GROUP_VERB, V_PLOT, FIELD(data), 0, "NAME",
      "likewise: only results on this data set, named as in the file"},
+    {"title", 0, OPT_TEXT, GROUP_VERB, V_REPORT, FIELD(title), 0, "TEXT",
+     "the heading (default: the data sets)"},
     {"against", 0, OPT_CHOICE, GROUP_VERB, V_PLOT, FIELD(against), 0, "iteration|seconds",
      "convergence: what the horizontal axis shows (default iteration)"},
     {"image", 0, OPT_TEXT, GROUP_VERB, V_PLOT, FIELD(image), 0, "HxW",

@@ -3,6 +3,7 @@
  * A document is taken apart with care: any JSON gives a figure or one line that says where it
  * differs from what is expected. Keys that are not known are passed over. */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -231,6 +232,11 @@ char *cli_result_label(const cli_results *results, int index) {
 char *cli_results_common(const cli_results *results) {
     const unsigned mask = differing(results);
     return join(results->item[0].part, mask != 0 ? ~mask : 3U);
+}
+
+double cli_result_measure(const cli_result *result, const char *measure, const char *key) {
+    const json_t *value = json_object_get(json_object_get(result->entry, measure), key);
+    return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
 int cli_result_bad(cli *c, const cli_result *result, const char *what) {

@@ -234,6 +234,8 @@ def figure_errors():
     yield Odd("one training size", "plot sizes good.json -o good.svg", DATA, (r"--train-per-class",), JSON)
     yield Odd("table that is no trace", "plot convergence good.csv -o good.svg", DATA, (r"iteration", r"--trace"), CSV)
     yield Odd("figure of data given as a model", "plot features good.csv -o good.svg", MODEL, (r"good\.csv",), CSV)
+    yield Odd("report of what is no result", "report good.csv -o good.html", DATA, (r"good\.csv:1:", r"not JSON"), CSV)
+    yield Odd("report without an output", "report good.json", USAGE, (r"-o report\.html",), JSON)
     yield Odd("missing result", "plot heatmap nowhere.json -o good.svg", IO, (r"nowhere\.json", r"No such file"))
     yield Odd("figure into a missing folder", "plot confusion good.json -o no/such/good.svg", IO, (r"no/such",), JSON)
 
@@ -293,7 +295,7 @@ def successes():
 
 
 ALL = [("Bad data", list(data_errors())), ("Usage", list(usage_errors())),
-       ("Figures", list(figure_errors())), ("Models", list(model_errors())), ("System, memory, numbers", list(system_errors())),
+       ("Figures and reports", list(figure_errors())), ("Models", list(model_errors())), ("System, memory, numbers", list(system_errors())),
        ("Odd but fine", list(successes()))]
 EVERY = [odd for _, group in ALL for odd in group]
 

@@ -13,8 +13,9 @@ import numpy as np
 import support
 from support import IO, USAGE, Case, blobs, gz, table_text
 
-VERBS = ("fit", "predict", "transform", "rank", "evaluate", "plot", "convert", "info", "methods", "doctor")
-LATER = ("tune", "reproduce", "report")  # tested here only once the program lists them
+VERBS = ("fit", "predict", "transform", "rank", "evaluate", "plot", "report", "convert", "info", "methods",
+         "doctor")
+LATER = ("tune", "reproduce")  # tested here only once the program lists them
 
 X, Y = blobs(10, 6, 3, seed=0)
 NAMES = [f"f{j}" for j in range(1, 7)]
