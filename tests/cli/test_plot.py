@@ -196,7 +196,7 @@ class Shown(Plot):
         for text in ("wine", "rlar", "training samples per class"):
             self.assertIn(text, shown)
         self.results("one.json", [result()])
-        self.fails(DATA, "plot", "sizes", "one.json", "-o", "f.svg", says="one training size")
+        self.fails(DATA, "plot", "sizes", "one.json", "-o", "f.svg", says="no two training sizes")
 
     def test_embedding_shows_the_principal_directions(self):
         self.ok("transform", "m.rlar", "t.csv", "-o", "z.npy")
