@@ -10,7 +10,7 @@ import unittest
 
 import browser
 import support
-from support import DATA, FAILED, IO, OK, USAGE, Case, blobs, table_text
+from support import DATA, FAILED, IO, USAGE, Case, blobs, table_text
 from test_plot import HOSTILE, comparison, grid, result
 
 X, Y = blobs(12, 6, 3, seed=0)
@@ -104,6 +104,8 @@ class Text(Report):
         for caption in ("Average ranks", "Accuracy by training size: wine", "Accuracy over the grid: iris, 10 per class, rr",
                         "Confusion matrix of the best method: wine, 10 per class, rlar"):
             self.assertIn(caption, text)
+        self.results("order.json", [result(method=m, accuracy={"mean": a}) for m, a in (("lda", 0.8), ("rlar", 0.9), ("rr", 0.7))])
+        self.assertIn("best method: wine, 5 per class, rlar", self.page("order.json"))
         self.assertNotIn("Gnuplot", text.replace("GNUPLOT", ""))
         self.assertNotIn("<?xml", text)
 
