@@ -179,8 +179,9 @@ static void fill_values(const grid *g, cli_cells *out) {
             out->best = (int)i;
     }
     if (out->high - out->low < 1) { /* a flat grid is shown as flat */
-        out->low -= 0.5;
-        out->high += 0.5;
+        const double half = fmax(0.5, 0.01 * fabs(out->high));
+        out->low -= half;
+        out->high += half;
     }
 }
 

@@ -100,7 +100,7 @@ static void write_panel(const cli_figure *figure, const matrix *m, int index, co
         fprintf(out, "%.6g%c", m->value[i], (i + 1) % m->columns == 0 ? '\n' : ' ');
     fputs("END\n", out);
     write_borders(out, m, classes);
-    const double high = m->high > m->low ? m->high : m->low + 1;
+    const double high = m->high > m->low ? m->high : m->low + fmax(1, fabs(m->low));
     fprintf(out,
             "set title '%s'\nset xlabel '%s'\nset xrange [0.5:%zu.5]\nset yrange [%zu.5:0.5]\n"
             "set xtics %g\nset ytics %g\nset cbrange [%.10g:%.10g]\n"

@@ -224,6 +224,7 @@ static int refused(cli *c, FILE *messages, int status) {
         text[--size] = '\0';
     const char *line = text != NULL && size > 0 ? strrchr(text, '\n') : NULL;
     line = line != NULL ? line + 1 : text;
+    line += line != NULL ? strspn(line, " ") : 0;
     int code;
     if (WIFSIGNALED(status))
         code = cli_error(c, CODE_FAILED, "gnuplot was ended by signal %d", WTERMSIG(status));
