@@ -19,12 +19,14 @@ enum {
     V_RANK = 1 << 3,
     V_EVALUATE = 1 << 4,
     V_TUNE = 1 << 5,
-    V_INFO = 1 << 6,
-    V_CONVERT = 1 << 7,
-    V_METHODS = 1 << 8,
-    V_DOCTOR = 1 << 9,
-    V_REPRODUCE = 1 << 10,
-    V_ALL = (1 << 11) - 1
+    V_REPRODUCE = 1 << 6,
+    V_PLOT = 1 << 7,
+    V_REPORT = 1 << 8,
+    V_INFO = 1 << 9,
+    V_CONVERT = 1 << 10,
+    V_METHODS = 1 << 11,
+    V_DOCTOR = 1 << 12,
+    V_ALL = (1 << 13) - 1
 };
 
 typedef struct cli_verb {
@@ -82,9 +84,12 @@ typedef struct cli_args {
     const char *output, *method, *methods, *preset, *scale, *trace, *classifier, *resume, *columns,
         *occluder;
     const char *format, *label, *labels, *mat_vars, *data_dir, *train_per_class;
-    int header;  /* 0 auto, 1 yes, 2 no */
-    int missing; /* in the order of rlar_missing */
-    int tune;    /* in the order of rlar_tune */
+    const char *data, *image, *title; /* plot, report */
+    int against;                      /* 0 iteration, 1 seconds */
+    int order;                        /* 0 rows, 1 columns */
+    int header;                       /* 0 auto, 1 yes, 2 no */
+    int missing;                      /* in the order of rlar_missing */
+    int tune;                         /* in the order of rlar_tune */
     int64_t threads, max_memory, neighbours, top, trials, seed, folds, tune_folds;
     double train_fraction;
     cli_list params, grid;

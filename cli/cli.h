@@ -77,6 +77,9 @@ const char *cli_number(double value, char buf[CLI_NUMBER_SIZE]);
 /* "1.4 GiB" */
 const char *cli_bytes(double bytes, char buf[CLI_NUMBER_SIZE]);
 
+/* The path of a program as the shell would find it, allocated, or NULL. */
+char *cli_find_program(const char *name);
+
 /* ---- context.c ---- */
 int cli_ctx_open(cli *c);
 void cli_progress_clear(cli *c); /* take the progress line off the terminal */
@@ -162,6 +165,29 @@ void cli_stream_close(cli_stream *stream);
 int cli_need_labels(cli *c, const cli_data *data);
 void cli_warn_labels(cli *c, const cli_data *data);
 
+/* ---- embed.c ---- */
+/* Samples in the learned space. */
+typedef struct cli_embedding {
+    const rlar_model *model;
+    double *z;           /* n x p */
+    int64_t *label;      /* n classes of the model; -1: none, or not known to it */
+    int64_t n, capacity; /* rows that are held, and the room */
+    int64_t samples;     /* embedded so far */
+    int64_t unknown;     /* among them, labels that the model does not know */
+    bool labelled;       /* the first block has labels */
+} cli_embedding;
+int cli_embed_block(cli *c, cli_embedding *e, const rlar_data *block); /* append its samples */
+void cli_embedding_free(cli_embedding *e);
+
+/* ---- cmd_rank.c ---- */
+typedef struct cli_score {
+    double score;
+    int64_t index;
+} cli_score;
+cli_score *cli_sorted_scores(const rlar_model *model); /* of all features, best first; allocated */
+/* Its name, or its 1-based index where the training data had no names. */
+const char *cli_feature_name(const rlar_model *model, int64_t index, char buf[CLI_NUMBER_SIZE]);
+
 /* ---- read_mat.c ---- */
 bool cli_mat_wanted(const cli *c, const char *path);
 int cli_mat_vars_check(cli *c); /* the option alone, before any file is read */
@@ -213,6 +239,11 @@ typedef struct cli_outcome {
     const rlar_eval_spec *spec;
     const cli_comparison *comparison; /* NULL: nothing to compare */
 } cli_outcome;
+/* "95.03 ± 2.66", in per cent. */
+const char *cli_spread(double mean, double std, char *buf, size_t size);
+/* The mean as it is shown: those that print alike are equally good, so all of them are bold. -1 for
+ * NaN. */
+long cli_shown(double mean);
 void cli_outcome_text(cli *c, const cli_outcome *out);
 void cli_outcome_csv(cli *c, const cli_outcome *out);
 void cli_outcome_latex(cli *c, const cli_outcome *out);
@@ -256,6 +287,8 @@ int cli_cmd_transform(cli *c);
 int cli_cmd_rank(cli *c);
 int cli_cmd_evaluate(cli *c);
 int cli_cmd_tune(cli *c);
+int cli_cmd_plot(cli *c);
+int cli_cmd_report(cli *c);
 int cli_cmd_info(cli *c);
 int cli_cmd_convert(cli *c);
 int cli_cmd_methods(cli *c);

@@ -16,22 +16,6 @@ typedef struct findings {
     int n_advice;
 } findings;
 
-/* The program as the shell would find it, or NULL. */
-static char *find_program(const char *name) {
-    const char *path = getenv("PATH");
-    while (path != NULL && *path != '\0') {
-        const size_t span = strcspn(path, ":");
-        char *full = NULL;
-        if (asprintf(&full, "%.*s/%s", (int)span, path, name) < 0)
-            return NULL;
-        if (access(full, X_OK) == 0)
-            return full;
-        free(full);
-        path += span + (path[span] == ':');
-    }
-    return NULL;
-}
-
 static void advise(findings *f, const char *text) {
     if (f->n_advice < (int)(sizeof f->advice / sizeof f->advice[0]))
         f->advice[f->n_advice++] = text;
@@ -50,7 +34,8 @@ static void find_advice(cli *c, findings *f) {
     if (rlar_ctx_threads(c->ctx) > f->processors)
         advise(f, "there are more threads than processors: lower --threads");
     if (f->gnuplot == NULL)
-        advise(f, "gnuplot is not installed: figures will not be drawn");
+        advise(f, "gnuplot is not installed, so `rlar plot` cannot draw: install it (Debian: "
+                  "gnuplot-nox)");
     if (!cli_matio_present())
         advise(f, "the library matio cannot be opened, so .mat files cannot be read: install it");
     if ((rlar_capabilities() & RLAR_CAN_PNG) == 0)
@@ -70,7 +55,7 @@ static int examine(cli *c, findings *f) {
     f->processors = sysconf(_SC_NPROCESSORS_ONLN);
     f->memory = page * (double)sysconf(_SC_PHYS_PAGES);
     f->available = page * (double)sysconf(_SC_AVPHYS_PAGES);
-    f->gnuplot = find_program("gnuplot");
+    f->gnuplot = cli_find_program("gnuplot");
     if (code == 0)
         find_advice(c, f);
     return code;

@@ -5,31 +5,25 @@
 
 #include "cli.h"
 
-typedef struct ranked {
-    double score;
-    int64_t index;
-} ranked;
-
 /* qsort is not stable; the index makes the order total. */
 static int compare(const void *a, const void *b) {
-    const ranked *x = a, *y = b;
+    const cli_score *x = a, *y = b;
     if (x->score != y->score)
         return x->score > y->score ? -1 : 1;
     return (x->index > y->index) - (x->index < y->index);
 }
 
-static ranked *sorted_scores(const rlar_model *model) {
+cli_score *cli_sorted_scores(const rlar_model *model) {
     const int64_t d = rlar_model_dims(model);
     const double *score = rlar_model_scores(model);
-    ranked *list = cli_alloc((size_t)d * sizeof *list);
+    cli_score *list = cli_alloc((size_t)d * sizeof *list);
     for (int64_t j = 0; j < d; j++)
-        list[j] = (ranked){score[j], j};
+        list[j] = (cli_score){score[j], j};
     qsort(list, (size_t)d, sizeof *list, compare);
     return list;
 }
 
-/* Its name, or its 1-based index where the training data had no names. */
-static const char *feature_name(const rlar_model *model, int64_t index, char buf[CLI_NUMBER_SIZE]) {
+const char *cli_feature_name(const rlar_model *model, int64_t index, char buf[CLI_NUMBER_SIZE]) {
     const char *name = rlar_model_feature(model, index);
     if (name != NULL)
         return name;
@@ -37,13 +31,13 @@ static const char *feature_name(const rlar_model *model, int64_t index, char buf
     return buf;
 }
 
-static void print_json(cli *c, const rlar_model *model, const ranked *list, int64_t count) {
+static void print_json(cli *c, const rlar_model *model, const cli_score *list, int64_t count) {
     char buf[CLI_NUMBER_SIZE];
     json_t *root = json_object(), *features = json_array();
     for (int64_t i = 0; i < count; i++) {
         json_t *entry = json_object();
         cli_json_set(entry, "rank", json_integer(i + 1));
-        cli_json_set(entry, "feature", cli_json_text(feature_name(model, list[i].index, buf)));
+        cli_json_set(entry, "feature", cli_json_text(cli_feature_name(model, list[i].index, buf)));
         cli_json_set(entry, "index", json_integer(list[i].index + 1));
         cli_json_set(entry, "score", cli_json_number(list[i].score));
         json_array_append_new(features, entry);
@@ -53,13 +47,13 @@ static void print_json(cli *c, const rlar_model *model, const ranked *list, int6
     cli_json_print(c, root);
 }
 
-static void print_text(cli *c, const rlar_model *model, const ranked *list, int64_t count) {
+static void print_text(cli *c, const rlar_model *model, const cli_score *list, int64_t count) {
     char buf[CLI_NUMBER_SIZE];
     cli_table table = {.columns = 3, .right = 1};
     cli_table_add(&table, "rank\tfeature\tscore");
     for (int64_t i = 0; i < count; i++)
         cli_table_add(&table, "%lld\t%s\t%.6g", (long long)i + 1,
-                      feature_name(model, list[i].index, buf), list[i].score);
+                      cli_feature_name(model, list[i].index, buf), list[i].score);
     cli_table_print(c, &table);
 }
 
@@ -74,7 +68,7 @@ int cli_cmd_rank(cli *c) {
     }
     const int64_t d = rlar_model_dims(model);
     const int64_t count = c->args.top > 0 && c->args.top < d ? c->args.top : d;
-    ranked *list = sorted_scores(model);
+    cli_score *list = cli_sorted_scores(model);
     if (c->args.json > 0)
         print_json(c, model, list, count);
     else

@@ -10,45 +10,19 @@
 
 #include "cli.h"
 
-typedef struct embedding {
-    const rlar_model *model;
-    bool stream;         /* CSV, row by row */
-    bool labelled;       /* the first block has labels */
-    double *z;           /* of this block, or of all blocks */
-    const char **label;  /* of the rows in z; names of the model, NULL: not known to it */
-    int64_t n, capacity; /* rows in z; room in z and label */
-    int64_t unknown;     /* samples with labels that the model does not know */
-} embedding;
-
-/* Room for `more` rows after the n that are kept. */
-static bool reserve(embedding *e, int64_t more) {
-    const size_t p = (size_t)rlar_model_outputs(e->model);
-    if (e->n + more <= e->capacity)
-        return true;
-    const int64_t capacity = e->n + more > 2 * e->capacity ? e->n + more : 2 * e->capacity;
-    double *z = realloc(e->z, (size_t)capacity * p * sizeof *z);
-    if (z != NULL)
-        e->z = z;
-    const char **label = realloc(e->label, (size_t)capacity * sizeof *label);
-    if (label != NULL)
-        e->label = label;
-    if (z == NULL || label == NULL)
-        return false;
-    e->capacity = capacity;
-    return true;
-}
-
-static void write_header(cli *c, const embedding *e) {
+static void write_header(cli *c, const cli_embedding *e) {
     for (int64_t j = 0; j < rlar_model_outputs(e->model); j++)
         cli_printf(c, "%sz%lld", j > 0 ? "," : "", (long long)j + 1);
     cli_printf(c, "%s\n", e->labelled ? ",class" : "");
 }
 
-/* Rows of the current block. */
-static void write_rows(cli *c, const embedding *e, int64_t rows) {
+/* The rows that are held; then they are let go. */
+static void write_rows(cli *c, cli_embedding *e) {
     char buf[CLI_NUMBER_SIZE];
     const int64_t p = rlar_model_outputs(e->model);
-    for (int64_t i = 0; i < rows; i++) {
+    if (e->samples == e->n)
+        write_header(c, e);
+    for (int64_t i = 0; i < e->n; i++) {
         for (int64_t j = 0; j < p; j++) {
             const char *text = cli_number(e->z[i * p + j], buf);
             cli_write(c, ",", j > 0);
@@ -56,46 +30,23 @@ static void write_rows(cli *c, const embedding *e, int64_t rows) {
         }
         if (e->labelled) {
             cli_write(c, ",", 1);
-            if (e->label[i] != NULL)
-                cli_csv(c, e->label[i]);
+            if (e->label[i] >= 0)
+                cli_csv(c, rlar_model_class(e->model, e->label[i]));
             else
                 cli_write(c, "?", 1);
         }
         cli_write(c, "\n", 1);
     }
+    e->n = 0;
     cli_flush(c);
 }
 
-static int embed_block(cli *c, embedding *e, const rlar_data *block, bool first) {
-    const int64_t rows = rlar_data_samples(block);
-    if (!reserve(e, rows))
-        return cli_error(c, CODE_MEMORY, "no memory for %lld embedded samples", (long long)rows);
-    double *z = e->z + e->n * rlar_model_outputs(e->model);
-    const int code = cli_check(c, rlar_transform(c->ctx, e->model, block, z));
-    if (code != 0)
-        return code;
-    if (first)
-        e->labelled = rlar_data_classes(block) > 0;
-    for (int64_t i = 0; i < rows && e->labelled; i++) {
-        const int64_t label = rlar_data_label(block, i);
-        e->label[e->n + i] = label >= 0 ? rlar_model_class(e->model, label) : NULL;
-        e->unknown += label < 0;
-    }
-    if (!e->stream) {
-        e->n += rows;
-        return 0;
-    }
-    if (first)
-        write_header(c, e);
-    write_rows(c, e, rows);
-    return 0;
-}
-
 /* Hand all of z to the library's writer. */
-static int write_table(cli *c, const embedding *e) {
+static int write_table(cli *c, const cli_embedding *e) {
     const int64_t p = rlar_model_outputs(e->model);
     char(*name)[CLI_NUMBER_SIZE] = cli_alloc((size_t)p * sizeof *name);
     const char **names = cli_alloc((size_t)p * sizeof *names);
+    const char **label = cli_alloc((size_t)e->n * sizeof *label);
     rlar_data *table = NULL;
     rlar_view view = RLAR_INIT(rlar_view);
     view.n = e->n;
@@ -105,6 +56,8 @@ static int write_table(cli *c, const embedding *e) {
         snprintf(name[j], sizeof name[j], "z%lld", (long long)j + 1);
         names[j] = name[j];
     }
+    for (int64_t i = 0; i < e->n && e->unknown == 0 && e->labelled; i++)
+        label[i] = rlar_model_class(e->model, e->label[i]);
     if (e->unknown > 0)
         cli_warn(c,
                  "%lld samples have no class that the model knows; %s is written without classes "
@@ -114,39 +67,40 @@ static int write_table(cli *c, const embedding *e) {
     if (code == 0)
         code = cli_check(c, rlar_data_set_features(c->ctx, table, names));
     if (code == 0 && e->labelled && e->unknown == 0)
-        code = cli_check(c, rlar_data_set_labels(c->ctx, table, e->label));
+        code = cli_check(c, rlar_data_set_labels(c->ctx, table, label));
     if (code == 0)
         code = cli_check(c, rlar_data_write(c->ctx, table, c->args.output, NULL));
     if (code == 0)
         cli_note(c, "wrote %s", c->args.output);
     rlar_data_free(table);
+    free(label);
     free(names);
     free(name);
     return code;
 }
 
-/* Over all blocks. */
-static int transform(cli *c, embedding *e) {
+/* Over all blocks. CSV is written row by row, other formats when all is there. */
+static int transform(cli *c, cli_embedding *e, bool by_row) {
     cli_stream stream = {0};
     const rlar_data *block = NULL;
-    int64_t samples = 0;
     int code = cli_stream_open(c, c->args.word[1], e->model, &stream);
     if (code == 0)
-        code = e->stream ? cli_out_open(c, c->args.output) : cli_out_probe(c, c->args.output);
+        code = by_row ? cli_out_open(c, c->args.output) : cli_out_probe(c, c->args.output);
     while (code == 0 && !cli_out_broken(c)) {
         code = cli_stream_next(c, &stream, &block);
         if (code != 0 || block == NULL)
             break;
-        code = embed_block(c, e, block, samples == 0);
-        samples += rlar_data_samples(block);
+        code = cli_embed_block(c, e, block);
+        if (code == 0 && by_row)
+            write_rows(c, e);
     }
-    if (code == 0 && samples == 0)
+    if (code == 0 && e->samples == 0)
         cli_warn(c, "%s: no samples", stream.held.file);
     cli_stream_close(&stream);
-    if (code == 0 && !e->stream)
+    if (code == 0 && !by_row)
         code = write_table(c, e);
     if (code == 0 && !cli_out_broken(c))
-        cli_note(c, "%lld samples in %lld dimensions", (long long)samples,
+        cli_note(c, "%lld samples in %lld dimensions", (long long)e->samples,
                  (long long)rlar_model_outputs(e->model));
     return code;
 }
@@ -169,15 +123,12 @@ static bool is_table(const char *path) {
 
 int cli_cmd_transform(cli *c) {
     rlar_model *model = NULL;
-    embedding e = {0};
     int code = cli_check(c, rlar_model_load(c->ctx, c->args.word[0], &model));
     if (code != 0)
         return code;
-    e.model = model;
-    e.stream = c->args.output == NULL || !is_table(c->args.output);
-    code = transform(c, &e);
-    free(e.z);
-    free(e.label);
+    cli_embedding e = {.model = model};
+    code = transform(c, &e, c->args.output == NULL || !is_table(c->args.output));
+    cli_embedding_free(&e);
     rlar_model_free(model);
     return code;
 }

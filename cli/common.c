@@ -136,3 +136,18 @@ const char *cli_bytes(double bytes, char buf[CLI_NUMBER_SIZE]) {
     snprintf(buf, CLI_NUMBER_SIZE, "%.*f %s", step == 0 ? 0 : 1, bytes, unit[step]);
     return buf;
 }
+
+char *cli_find_program(const char *name) {
+    const char *path = getenv("PATH");
+    while (path != NULL && *path != '\0') {
+        const size_t span = strcspn(path, ":");
+        char *full = NULL;
+        if (asprintf(&full, "%.*s/%s", (int)span, path, name) < 0)
+            return NULL;
+        if (access(full, X_OK) == 0)
+            return full;
+        free(full);
+        path += span + (path[span] == ':');
+    }
+    return NULL;
+}

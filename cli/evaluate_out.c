@@ -21,7 +21,7 @@ static const char *size_title(const rlar_eval_spec *spec) {
 
 /* ---- text ---- */
 
-static const char *spread(double mean, double std, char *buf, size_t size) {
+const char *cli_spread(double mean, double std, char *buf, size_t size) {
     if (isnan(mean))
         return "failed";
     if (isnan(std)) /* a single trial */
@@ -42,9 +42,9 @@ void cli_outcome_text(cli *c, const cli_outcome *out) {
         const cli_row *row = &out->row[i];
         const rlar_eval_result *r = &row->result;
         cli_table_add(&table, "%s\t%g\t%s\t%s\t%s\t%s\t%.3g", row->data->name, row->size, r->method,
-                      spread(r->accuracy_mean, r->accuracy_std, accuracy, sizeof accuracy),
-                      spread(r->balanced_mean, r->balanced_std, balanced, sizeof balanced),
-                      spread(r->macro_f1_mean, r->macro_f1_std, f1, sizeof f1), r->fit_seconds);
+                      cli_spread(r->accuracy_mean, r->accuracy_std, accuracy, sizeof accuracy),
+                      cli_spread(r->balanced_mean, r->balanced_std, balanced, sizeof balanced),
+                      cli_spread(r->macro_f1_mean, r->macro_f1_std, f1, sizeof f1), r->fit_seconds);
     }
     cli_table_print(c, &table);
     if (out->comparison != NULL)
@@ -87,8 +87,7 @@ static void latex_text(cli *c, const char *text) {
     }
 }
 
-/* Means that print alike are equally good, so all of them are bold. */
-static long shown(double mean) {
+long cli_shown(double mean) {
     return isnan(mean) ? -1 : lround(1e4 * mean);
 }
 
@@ -97,7 +96,7 @@ static void latex_cell(cli *c, const rlar_eval_result *r, long best) {
         cli_printf(c, " & --");
         return;
     }
-    const bool bold = shown(r->accuracy_mean) == best;
+    const bool bold = cli_shown(r->accuracy_mean) == best;
     cli_printf(c, " & %s%.2f%s", bold ? "\\textbf{" : "", 100 * r->accuracy_mean, bold ? "}" : "");
     if (!isnan(r->accuracy_std))
         cli_printf(c, " $\\pm$ %.2f", 100 * r->accuracy_std);
@@ -116,7 +115,7 @@ void cli_outcome_latex(cli *c, const cli_outcome *out) {
     for (int i = 0; i < out->n_rows; i += out->n_methods) {
         long best = -1;
         for (int m = 0; m < out->n_methods; m++) {
-            const long value = shown(out->row[i + m].result.accuracy_mean);
+            const long value = cli_shown(out->row[i + m].result.accuracy_mean);
             best = value > best ? value : best;
         }
         latex_text(c, out->row[i].data->name);
@@ -248,7 +247,11 @@ static json_t *json_protocol(const rlar_eval_spec *spec) {
     cli_json_set(protocol, "seed", json_integer((json_int_t)spec->seed));
     cli_json_set(protocol, "scale", cli_json_text(spec->scale));
     cli_json_set(protocol, "classifier", cli_json_text(spec->classifier));
+    if (spec->neighbours > 0)
+        cli_json_set(protocol, "neighbors", json_integer(spec->neighbours));
     cli_json_set(protocol, "tune", cli_json_text(tune[spec->tune]));
+    if (spec->tune_folds > 0)
+        cli_json_set(protocol, "tune_folds", json_integer(spec->tune_folds));
     return protocol;
 }
 

@@ -69,7 +69,7 @@ void cli_help(cli *c) {
                "Learn a small linear map that keeps labelled, high-dimensional samples apart.\n\n"
                "Verbs:\n");
     for (const cli_verb *verb = cli_verbs; verb->name != NULL; verb++)
-        cli_printf(c, "  %-10s %-12s %s\n", verb->name, verb->words, verb->summary);
+        cli_printf(c, "  %-10s %-16s %s\n", verb->name, verb->words, verb->summary);
     cli_printf(
         c, "\n`rlar VERB --help` explains one; `rlar --version` prints the version.\n\n"
            "Data: .csv .tsv .svm .libsvm .npy .npz .arff .mat (each also .gz), a folder of images "

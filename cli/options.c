@@ -46,6 +46,33 @@ const cli_verb cli_verbs[] = {
      "is a little too high for new samples: `rlar evaluate --tune cv` measures that honestly.",
      "rlar tune wine.csv --scale minmax --grid alpha=0.01,0.1,1,10 --grid beta=0.01,0.1,1", 1, 1,
      cli_cmd_tune},
+    {"reproduce", "[TABLE]...", "the paper's tables, measured again",
+     "Evaluates the paper's methods on the paper's data, sizes and splits, and prints each result\n"
+     "beside the paper's number. Without TABLE all but caltech101, which takes many hours. Data "
+     "are\n"
+     "looked for in --data-dir; what is missing is named, with where it comes from, and skipped.\n"
+     "Finished fits are kept in a journal: after an interruption the same command goes on.",
+     "rlar reproduce uci --data-dir data --json -o uci.json", 0, 1 << 20, cli_cmd_reproduce},
+    {"plot", "FIGURE INPUT...", "draw a figure with gnuplot",
+     "Writes one figure as SVG, PDF or PNG, by the ending of -o. The figures and their INPUT:\n"
+     "  convergence  TRACE.csv...   the objective over iterations or seconds, of `fit --trace`\n"
+     "  heatmap      RESULT.json... accuracy over the two parameters that a grid varies\n"
+     "  ksweep       RESULT.json... accuracy over the one parameter that a grid varies\n"
+     "  sizes        RESULT.json... accuracy over the training size\n"
+     "  confusion    RESULT.json... which classes are taken for which\n"
+     "  ranks        RESULT.json    average ranks of three or more methods, critical difference\n"
+     "  matrices     RESULT.json    the matrices T, V and S of a fit, from its key \"matrices\"\n"
+     "  embedding    MODEL DATA     the samples along the first two principal directions\n"
+     "  features     MODEL          the best 30 features, or all of them as an image\n"
+     "RESULT.json is what `evaluate --json` writes, with --tune for heatmap and ksweep.",
+     "rlar plot embedding wine.rlar wine.csv -o wine.svg", 2, 1 << 20, cli_cmd_plot},
+    {"report", "RESULT.json...", "results as one page of HTML",
+     "Writes one page that needs nothing beside it: what was run, tables that can be sorted, the\n"
+     "statistics of the comparison, figures (drawn by gnuplot, where it is installed), settings, "
+     "and\n"
+     "the command that repeats the run. RESULT.json is what `evaluate --json` writes; each file\n"
+     "becomes a part of the page.",
+     "rlar report compared.json -o report.html", 1, 1 << 20, cli_cmd_report},
     {"info", "DATA|MODEL", "what is in a file",
      "Describes a data file (sizes, classes, missing values, ranges) or a model file (method,\n"
      "parameters, classes). Which of the two it is, is seen from the content.",
@@ -64,13 +91,6 @@ const cli_verb cli_verbs[] = {
      "to\n"
      "do where something is amiss. Takes about half a second.",
      "rlar doctor", 0, 0, cli_cmd_doctor},
-    {"reproduce", "[TABLE]...", "the paper's tables, measured again",
-     "Evaluates the paper's methods on the paper's data, sizes and splits, and prints each result\n"
-     "beside the paper's number. Without TABLE all but caltech101, which takes many hours. Data "
-     "are\n"
-     "looked for in --data-dir; what is missing is named, with where it comes from, and skipped.\n"
-     "Finished fits are kept in a journal: after an interruption the same command goes on.",
-     "rlar reproduce uci --data-dir data --json -o uci.json", 0, 1 << 20, cli_cmd_reproduce},
     {NULL, NULL, NULL, NULL, NULL, 0, 0, NULL}};
 
 #define FIELD(name) offsetof(cli_args, name)
@@ -78,7 +98,7 @@ const cli_verb cli_verbs[] = {
 enum {
     V_SEARCH = V_EVALUATE | V_TUNE,
     V_EVALUATIONS = V_SEARCH | V_REPRODUCE,
-    V_DATA = V_FIT | V_PREDICT | V_TRANSFORM | V_SEARCH | V_INFO | V_CONVERT,
+    V_DATA = V_FIT | V_PREDICT | V_TRANSFORM | V_SEARCH | V_PLOT | V_INFO | V_CONVERT,
     V_JSON = V_FIT | V_PREDICT | V_RANK | V_SEARCH | V_INFO | V_METHODS | V_DOCTOR | V_REPRODUCE,
     V_TRAIN = V_FIT | V_SEARCH,
     V_CLASSIFY = V_PREDICT | V_SEARCH
@@ -88,6 +108,23 @@ const cli_option cli_options[] = {
     {"output", 'o', OPT_TEXT, GROUP_VERB, V_FIT, FIELD(output), 0, "MODEL", "write the model here"},
     {"output", 'o', OPT_TEXT, GROUP_VERB, V_PREDICT | V_TRANSFORM | V_RANK | V_EVALUATIONS,
      FIELD(output), 0, "FILE", "write the result here instead of to standard output"},
+    {"output", 'o', OPT_TEXT, GROUP_VERB, V_PLOT, FIELD(output), 0, "FIG.svg|pdf|png",
+     "write the figure here"},
+    {"output", 'o', OPT_TEXT, GROUP_VERB, V_REPORT, FIELD(output), 0, "FILE.html",
+     "write the page here; - is standard output"},
+    {"method", 0, OPT_TEXT, GROUP_VERB, V_PLOT, FIELD(method), 0, "NAME",
+     "heatmap, ksweep, sizes, confusion: only results of this method"},
+    {"data", 0, OPT_TEXT, GROUP_VERB, V_PLOT, FIELD(data), 0, "NAME",
+     "likewise: only results on this data set, named as in the file"},
+    {"title", 0, OPT_TEXT, GROUP_VERB, V_REPORT, FIELD(title), 0, "TEXT",
+     "the heading (default: the data sets)"},
+    {"against", 0, OPT_CHOICE, GROUP_VERB, V_PLOT, FIELD(against), 0, "iteration|seconds",
+     "convergence: what the horizontal axis shows (default iteration)"},
+    {"image", 0, OPT_TEXT, GROUP_VERB, V_PLOT, FIELD(image), 0, "HxW",
+     "features: all scores as an image of H x W pixels"},
+    {"order", 0, OPT_CHOICE, GROUP_VERB, V_PLOT, FIELD(order), 0, "rows|columns",
+     "with --image: pixels are stored row by row (default) or, as in MATLAB's files, column by "
+     "column"},
     {"method", 0, OPT_TEXT, GROUP_VERB, V_FIT | V_TUNE, FIELD(method), 0, "NAME",
      "the method (default rlar); see `rlar methods`"},
     {"methods", 0, OPT_TEXT, GROUP_VERB, V_EVALUATE, FIELD(methods), 0, "NAME,...",
@@ -183,7 +220,7 @@ const cli_option cli_options[] = {
      "does the table start with column names?"},
     {"missing", 0, OPT_CHOICE, GROUP_DATA, V_TRAIN, FIELD(missing), 0, "error|mean|drop",
      "missing values: refuse, fill with the column's mean, or drop the sample (default error)"},
-    {"missing", 0, OPT_CHOICE, GROUP_DATA, V_PREDICT | V_TRANSFORM, FIELD(missing), 0,
+    {"missing", 0, OPT_CHOICE, GROUP_DATA, V_PREDICT | V_TRANSFORM | V_PLOT, FIELD(missing), 0,
      "error|mean|drop",
      "missing values: refuse, fill with the mean of training, or drop the sample (default error)"},
     {"missing", 0, OPT_CHOICE, GROUP_DATA, V_INFO | V_CONVERT, FIELD(missing), 0,

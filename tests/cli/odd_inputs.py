@@ -84,6 +84,8 @@ def npz_of_bzip2():
 TABLE = npy(np.column_stack([X, Y]))
 JUNK = bytes(np.random.RandomState(5).randint(128, 256, size=4096, dtype=np.uint8))
 CSV = {"good.csv": GOOD}
+JSON = {"good.json": '{"results": [{"data": "good", "method": "rlar", "train_per_class": 5, "accuracy": {"mean": 0.9},'
+        ' "classes": ["a", "b"], "confusion": [[9, 1], [1, 9]]}]}'}
 
 
 def data_errors():
@@ -224,7 +226,33 @@ def usage_errors():
     yield Odd("unknown classifier", "predict good.rlar good.csv --classifier svm", USAGE,
               (r"svm", r"1nn.*knn.*centroid.*argmax.*1nn-cosine.*knn-cosine.*centroid-cosine"), CSV,
               model="")
+    yield Odd("figure of an unknown kind", "plot pie good.json -o pie.svg", USAGE, (r"pie", r"heatmap"), JSON)
+    yield Odd("figure without an output", "plot heatmap good.json", USAGE, (r"-o FIG\.svg",), JSON)
+    yield Odd("figure in an unknown format", "plot heatmap good.json -o good.jpg", USAGE,
+              (r"good\.jpg", r"\.svg, \.pdf or \.png"), JSON)
+    yield Odd("image of another size", "plot features good.rlar --image 3x3 -o good.svg", USAGE,
+              (r"3x3", r"4 features"), CSV, model="")
+    yield Odd("figure over the input", "plot heatmap good.svg -o good.svg", USAGE, (r"overwritten",),
+              {"good.svg": JSON["good.json"]})
     yield Odd("unknown method to describe", "methods ldaa", USAGE, (r"ldaa", r"\brlar\b"))
+
+
+def figure_errors():
+    yield Odd("result that is not JSON", "plot heatmap good.csv -o good.svg", DATA,
+              (r"good\.csv:1:", r"not JSON", r"evaluate --json"), CSV)
+    yield Odd("JSON that is no result", "plot heatmap other.json -o good.svg", DATA, (r'"results"',),
+              {"other.json": '{"a": 1}'})
+    yield Odd("result without a grid", "plot heatmap good.json -o good.svg", DATA, (r'"grid"', r"--tune cv"), JSON)
+    yield Odd("result without a comparison", "plot ranks good.json -o good.svg", DATA,
+              (r'"comparison"', r"three methods"), JSON)
+    yield Odd("result without matrices", "plot matrices good.json -o good.svg", DATA, (r'"matrices"',), JSON)
+    yield Odd("one training size", "plot sizes good.json -o good.svg", DATA, (r"--train-per-class",), JSON)
+    yield Odd("table that is no trace", "plot convergence good.csv -o good.svg", DATA, (r"iteration", r"--trace"), CSV)
+    yield Odd("figure of data given as a model", "plot features good.csv -o good.svg", MODEL, (r"good\.csv",), CSV)
+    yield Odd("report of what is no result", "report good.csv -o good.html", DATA, (r"good\.csv:1:", r"not JSON"), CSV)
+    yield Odd("report without an output", "report good.json", USAGE, (r"-o report\.html",), JSON)
+    yield Odd("missing result", "plot heatmap nowhere.json -o good.svg", IO, (r"nowhere\.json", r"No such file"))
+    yield Odd("figure into a missing folder", "plot confusion good.json -o no/such/good.svg", IO, (r"no/such",), JSON)
 
 
 def model_errors():
@@ -289,7 +317,7 @@ def successes():
 
 
 ALL = [("Bad data", list(data_errors())), ("Usage", list(usage_errors())),
-       ("Models", list(model_errors())), ("System, memory, numbers", list(system_errors())),
+       ("Figures and reports", list(figure_errors())), ("Models", list(model_errors())), ("System, memory, numbers", list(system_errors())),
        ("Odd but fine", list(successes()))]
 EVERY = [odd for _, group in ALL for odd in group]
 

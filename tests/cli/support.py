@@ -88,11 +88,6 @@ def run(*args, stdin=b"", cwd=None, env=None, timeout=TIMEOUT):
     return Result(process.returncode, out, err.decode("utf-8", "replace"))
 
 
-def has_verb(verb):
-    """Whether this version lists the verb; some of the contract's come later."""
-    return re.search(rf"(?m)^\s+(rlar )?{verb}\b", run("--help").text) is not None
-
-
 def snapshot(folder):
     """Every path below a folder with its bytes, to see whether a run left or changed anything."""
     found = {}

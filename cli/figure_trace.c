@@ -1,0 +1,126 @@
+/* figure_trace.c - the objective over the iterations or the seconds of a fit, from `fit --trace`.
+ *
+ * The files are read as any table is, by the library; columns are found by their names. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "figure.h"
+
+enum { MOST_CURVES = 20 };
+
+typedef struct range {
+    double low, high;
+} range;
+
+static void widen(range *r, double value) {
+    r->low = fmin(r->low, value);
+    r->high = fmax(r->high, value);
+}
+
+/* Is a logarithmic axis worth it? */
+static bool wide(const range *r, double factor) {
+    return r->low > 0 && r->high / r->low >= factor;
+}
+
+static int64_t find_column(const rlar_data *data, const char *name) {
+    for (int64_t j = 0; j < rlar_data_dims(data); j++) {
+        const char *feature = rlar_data_feature(data, j);
+        if (feature != NULL && strcmp(feature, name) == 0)
+            return j;
+    }
+    return -1;
+}
+
+/* "runs/a.csv" -> "a" */
+static char *curve_name(const char *path) {
+    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+    const size_t length = strlen(name);
+    const bool csv = length > 4 && strcmp(name + length - 4, ".csv") == 0;
+    return cli_strdup(name, csv ? length - 4 : length);
+}
+
+/* A block of "x objective"; rows without an objective are left out. */
+static int64_t write_rows(const cli_figure *figure, const rlar_data *data, int64_t x, int64_t y,
+                          range r[2]) {
+    double *row = cli_alloc((size_t)rlar_data_dims(data) * sizeof *row);
+    int64_t count = 0;
+    for (int64_t i = 0; i < rlar_data_samples(data); i++) {
+        rlar_data_row(data, i, row);
+        if (!isfinite(row[x]) || !isfinite(row[y]))
+            continue;
+        fprintf(figure->script, "%.17g %.17g\n", row[x], row[y]);
+        widen(&r[0], row[x]);
+        widen(&r[1], row[y]);
+        count++;
+    }
+    free(row);
+    return count;
+}
+
+static int write_curve(cli *c, const cli_figure *figure, const char *path, int index, range r[2],
+                       int64_t *rows) {
+    rlar_read_options options = RLAR_INIT(rlar_read_options);
+    rlar_data *data = NULL;
+    const char *against = c->args.against != 0 ? "seconds" : "iteration";
+    options.format = "csv";
+    options.label = "none";
+    options.header = 1;
+    options.missing = RLAR_MISSING_KEEP;
+    int code = cli_check(c, rlar_data_read(c->ctx, path, &options, &data));
+    if (code != 0)
+        return code;
+    const int64_t x = find_column(data, against), y = find_column(data, "objective");
+    fprintf(figure->script, "$curve%d << END\n", index);
+    if (x < 0 || y < 0)
+        code = cli_error(c, CODE_DATA,
+                         "%s: there is no column '%s'; a file of 'rlar fit --trace' is expected",
+                         path, x < 0 ? against : "objective");
+    else if ((*rows = write_rows(figure, data, x, y, r)) == 0)
+        code = cli_error(c, CODE_DATA,
+                         "%s: no row has an objective; methods that solve in closed form have no "
+                         "trace to draw",
+                         path);
+    fputs("END\n", figure->script);
+    rlar_data_free(data);
+    return code;
+}
+
+/* About eight marks on each curve tell them apart in grey; a single point shows as one. */
+static void draw_curves(const cli_figure *figure, const char *const *path, int count,
+                        const int64_t *rows) {
+    fputs("plot ", figure->script);
+    for (int i = 0; i < count; i++) {
+        char *name = curve_name(path[i]);
+        fprintf(figure->script, "%s$curve%d with linespoints lw 1.8 ps 0.8 pi %lld",
+                i > 0 ? ", " : "", i, (long long)(1 + rows[i] / 8));
+        cli_line_style(figure, i);
+        fputs(" title ", figure->script);
+        cli_quote(figure, name, 40);
+        free(name);
+    }
+    fputc('\n', figure->script);
+}
+
+int cli_figure_convergence(cli *c, const char *const *path, int count, cli_figure *figure) {
+    range r[2] = {{INFINITY, -INFINITY}, {INFINITY, -INFINITY}};
+    int64_t rows[MOST_CURVES];
+    int code = 0;
+    if (count > MOST_CURVES)
+        return cli_usage(c, "%d files are more than %d curves", count, MOST_CURVES);
+    for (int i = 0; i < count && code == 0; i++)
+        code = write_curve(c, figure, path[i], i, r, &rows[i]);
+    if (code != 0)
+        return code;
+    fprintf(figure->script,
+            "set xlabel '%s'\nset ylabel 'objective (12)'\nset key below\n"
+            "set offsets 0, 0, graph 0.05, graph 0.05\n",
+            c->args.against != 0 ? "time (s)" : "iteration");
+    if (wide(&r[0], c->args.against != 0 ? 100 : 60))
+        fputs("set logscale x\nset format x '%g'\n", figure->script);
+    if (wide(&r[1], 50))
+        fputs("set logscale y\nset format y '%g'\n", figure->script);
+    figure->height = 350 + 10 * count;
+    draw_curves(figure, path, count, rows);
+    return 0;
+}

@@ -1,0 +1,193 @@
+/* report_command.c - the command that repeats an evaluation, from what its JSON says.
+ *
+ * Parameters that have their default value are left out, and so are those that a grid varies. How
+ * the data were read (--label, --missing, ...) is not recorded. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "report.h"
+
+/* One word for a shell. */
+static void put_word(FILE *out, const char *text) {
+    static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                               "_-+=.,:/@%";
+    if (*text != '\0' && text[strspn(text, safe)] == '\0') {
+        fprintf(out, " %s", text);
+        return;
+    }
+    fputs(" '", out);
+    for (; *text != '\0'; text++)
+        fputs(*text == '\'' ? "'\\''" : (char[]){*text, '\0'}, out);
+    fputc('\'', out);
+}
+
+static void put_option(FILE *out, const char *option, const json_t *value) {
+    if (value == NULL)
+        return;
+    char *text = cli_plain(value);
+    fprintf(out, " %s", option);
+    put_word(out, text);
+    free(text);
+}
+
+/* Each different text once, with commas between. */
+static char *distinct(const cli_results *results, int part, const char *key) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (out == NULL)
+        return NULL;
+    for (int i = 0; i < results->count; i++) {
+        const cli_result *result = &results->item[i];
+        bool known = false;
+        for (int j = 0; j < i && !known; j++)
+            known = strcmp(results->item[j].part[part], result->part[part]) == 0;
+        if (known)
+            continue;
+        char *plain = key == NULL ? cli_strdup(result->part[part], strlen(result->part[part]))
+                                  : cli_plain(json_object_get(result->entry, key));
+        fprintf(out, "%s%s", i > 0 ? "," : "", plain);
+        free(plain);
+    }
+    fclose(out);
+    return text;
+}
+
+static bool put_split(FILE *out, const cli_results *results) {
+    static const char *const key[] = {"train_per_class", "train_fraction", "folds"};
+    static const char *const option[] = {"--train-per-class", "--train-fraction", "--folds"};
+    for (int i = 0; i < 3; i++) {
+        if (!json_is_number(json_object_get(results->item[0].entry, key[i])))
+            continue;
+        char *sizes = distinct(results, 1, key[i]);
+        fprintf(out, " %s", option[i]);
+        put_word(out, sizes != NULL ? sizes : "");
+        free(sizes);
+        return true;
+    }
+    return false;
+}
+
+static bool in_grid(const json_t *axes, const char *name) {
+    for (size_t i = 0; i < json_array_size(axes); i++) {
+        const char *axis = json_string_value(json_array_get(axes, i));
+        if (axis != NULL && strcmp(axis, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Is it what the method would have taken anyway? Asked of the library, which knows the defaults. */
+static bool is_default(const char *method, const char *name, const json_t *value) {
+    const rlar_method_def *def = rlar_method_find(method);
+    for (const rlar_param_def *p = def != NULL ? def->params : NULL; p != NULL && p->name != NULL;
+         p++) {
+        if (strcmp(p->name, name) != 0)
+            continue;
+        if (p->type != RLAR_PARAM_CHOICE)
+            return json_is_number(value) && json_number_value(value) == p->value;
+        const char *choice = p->choices, *text = json_string_value(value);
+        for (int i = 0; i < (int)p->value && choice != NULL; i++)
+            choice = strchr(choice, '|') != NULL ? strchr(choice, '|') + 1 : NULL;
+        const size_t length = choice != NULL ? strcspn(choice, "|") : 0;
+        return text != NULL && strlen(text) == length && strncmp(choice, text, length) == 0;
+    }
+    return false;
+}
+
+static void put_params(FILE *out, const cli_result *result) {
+    const json_t *axes = json_object_get(json_object_get(result->entry, "grid"), "axes");
+    json_t *params = json_object_get(result->entry, "params"), *value;
+    const char *name;
+    json_object_foreach(params, name, value) {
+        if (in_grid(axes, name) || is_default(result->part[2], name, value))
+            continue;
+        char *plain = cli_plain(value), *text = NULL;
+        if (asprintf(&text, "%s.%s=%s", result->part[2], name, plain) >= 0) {
+            fputs(" -p", out);
+            put_word(out, text);
+        }
+        free(text);
+        free(plain);
+    }
+}
+
+/* The values of one axis in the order of the cells; a chain of scalings is joined by +. */
+static void put_axis(FILE *out, const cli_result *result, const char *axis, const json_t *cells) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *word = open_memstream(&text, &size);
+    if (word == NULL)
+        return;
+    fprintf(word, "%s.%s=", result->part[2], axis);
+    for (size_t i = 0; i < json_array_size(cells); i++) {
+        const json_t *value = json_object_get(json_array_get(cells, i), axis);
+        bool known = false;
+        for (size_t j = 0; j < i && !known; j++)
+            known = json_equal(json_object_get(json_array_get(cells, j), axis), value) != 0;
+        if (known || value == NULL)
+            continue;
+        char *plain = cli_plain(value);
+        for (char *at = plain; *at != '\0'; at++)
+            *at = *at == ',' ? '+' : *at;
+        fprintf(word, "%s%s", i > 0 ? "," : "", plain);
+        free(plain);
+    }
+    fclose(word);
+    fputs(" --grid", out);
+    put_word(out, text);
+    free(text);
+}
+
+/* Parameters and grids once for each method. */
+static void put_methods(FILE *out, const cli_results *results) {
+    for (int i = 0; i < results->count; i++) {
+        const cli_result *result = &results->item[i];
+        const json_t *grid = json_object_get(result->entry, "grid");
+        const json_t *axes = json_object_get(grid, "axes");
+        bool known = false;
+        for (int j = 0; j < i && !known; j++)
+            known = strcmp(results->item[j].part[2], result->part[2]) == 0;
+        if (known)
+            continue;
+        put_params(out, result);
+        for (size_t k = 0; k < json_array_size(axes); k++) {
+            const char *axis = json_string_value(json_array_get(axes, k));
+            if (axis != NULL)
+                put_axis(out, result, axis, json_object_get(grid, "cells"));
+        }
+    }
+}
+
+char *cli_report_command(const json_t *root, const cli_results *results) {
+    static const char *const key[] = {"trials",    "seed", "scale",     "classifier",
+                                      "neighbors", "tune", "tune_folds"};
+    static const char *const option[] = {"--trials",    "--seed", "--scale",     "--classifier",
+                                         "--neighbors", "--tune", "--tune-folds"};
+    const json_t *data = json_object_get(root, "data");
+    const json_t *protocol = json_object_get(root, "protocol");
+    char *text = NULL, *methods = distinct(results, 2, NULL);
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (out == NULL || methods == NULL)
+        return NULL;
+    fputs("rlar evaluate", out);
+    for (size_t i = 0; i < json_array_size(data); i++) {
+        const char *file = json_string_value(json_object_get(json_array_get(data, i), "file"));
+        put_word(out, file != NULL ? file : "DATA");
+    }
+    fputs(" --methods", out);
+    put_word(out, methods);
+    const bool known =
+        put_split(out, results) && json_is_object(protocol) && json_array_size(data) > 0;
+    for (size_t i = 0; i < sizeof key / sizeof key[0]; i++)
+        put_option(out, option[i], json_object_get(protocol, key[i]));
+    put_methods(out, results);
+    fputs(" --json", out);
+    fclose(out);
+    free(methods);
+    if (known)
+        return text;
+    free(text);
+    return NULL;
+}

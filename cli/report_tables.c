@@ -1,0 +1,300 @@
+/* report_tables.c - the tables of a report: data, results, comparison, settings. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report.h"
+
+#define COUNT(list) ((int)(sizeof(list) / sizeof((list)[0])))
+
+/* A number of the file as it stands, or a dash. */
+static void number_cell(cli *c, const json_t *value) {
+    char *text = json_is_number(value) ? cli_plain(value) : cli_strdup("\xe2\x80\x93", 3);
+    cli_html_number(c, text, json_is_number(value) ? json_number_value(value) : NAN, false);
+    free(text);
+}
+
+static void text_cell(cli *c, const json_t *value) {
+    char *text = value != NULL ? cli_plain(value) : cli_strdup("", 0);
+    cli_html_cell(c, text);
+    free(text);
+}
+
+/* A number that was computed, with few digits. */
+static void short_cell(cli *c, double value) {
+    char text[48];
+    snprintf(text, sizeof text, "%.3g", value);
+    cli_html_number(c, isnan(value) ? "\xe2\x80\x93" : text, value, false);
+}
+
+/* "1.36 ms" */
+static void time_cell(cli *c, double seconds) {
+    static const char *const unit[] = {"s", "ms", "\xc2\xb5s"};
+    char text[48];
+    double shown = seconds;
+    int step = 0;
+    for (; shown < 1 && step < 2; step++)
+        shown *= 1000;
+    snprintf(text, sizeof text, shown < 100 ? "%.3g %s" : "%.0f %s", shown, unit[step]);
+    cli_html_number(c, isnan(seconds) ? "\xe2\x80\x93" : text, seconds, false);
+}
+
+void cli_report_data(cli *c, const json_t *root) {
+    static const char *const column[] = {"data", "file", "samples", "features", "classes"};
+    const json_t *list = json_object_get(root, "data");
+    if (!json_is_array(list) || json_array_size(list) == 0)
+        return;
+    cli_html_table(c, "Data sets", column, COUNT(column), 2);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *entry = json_array_get(list, i);
+        cli_html_row(c);
+        text_cell(c, json_object_get(entry, "name"));
+        text_cell(c, json_object_get(entry, "file"));
+        number_cell(c, json_object_get(entry, "n"));
+        number_cell(c, json_object_get(entry, "d"));
+        number_cell(c, json_object_get(entry, "classes"));
+        cli_html_row_end(c);
+    }
+    cli_html_table_end(c);
+}
+
+/* ---- results ---- */
+
+static double accuracy(const cli_result *result) {
+    return cli_result_measure(result, "accuracy", "mean");
+}
+
+static bool same_row(const cli_result *a, const cli_result *b) {
+    return strcmp(a->part[0], b->part[0]) == 0 && strcmp(a->part[1], b->part[1]) == 0;
+}
+
+/* Is it the first with its row, or its method? */
+static bool first_row(const cli_results *results, int index) {
+    for (int i = 0; i < index; i++)
+        if (same_row(&results->item[i], &results->item[index]))
+            return false;
+    return true;
+}
+
+static bool first_method(const cli_results *results, int index) {
+    for (int i = 0; i < index; i++)
+        if (strcmp(results->item[i].part[2], results->item[index].part[2]) == 0)
+            return false;
+    return true;
+}
+
+/* The result of a method in the row of another one, or NULL. */
+static const cli_result *in_row(const cli_results *results, const cli_result *row,
+                                const char *method) {
+    for (int i = 0; i < results->count; i++)
+        if (same_row(&results->item[i], row) && strcmp(results->item[i].part[2], method) == 0)
+            return &results->item[i];
+    return NULL;
+}
+
+static void accuracy_cell(cli *c, const cli_result *result, long best) {
+    char text[48];
+    if (result == NULL) {
+        cli_html_number(c, "\xe2\x80\x93", NAN, false);
+        return;
+    }
+    const double mean = accuracy(result);
+    cli_html_number(
+        c, cli_spread(mean, cli_result_measure(result, "accuracy", "std"), text, sizeof text), mean,
+        cli_shown(mean) >= 0 && cli_shown(mean) == best);
+}
+
+/* One row per data set and training size, one column per method. */
+void cli_report_accuracy(cli *c, const cli_results *results) {
+    const char **column = cli_alloc((size_t)(results->count + 2) * sizeof *column);
+    int columns = 2;
+    column[0] = "data";
+    column[1] = "training";
+    for (int i = 0; i < results->count; i++)
+        if (first_method(results, i))
+            column[columns++] = results->item[i].part[2];
+    cli_html_table(
+        c,
+        "Test accuracy in %, mean \xc2\xb1 standard deviation over the trials; bold: the "
+        "largest mean of a row",
+        column, columns, 2);
+    for (int i = 0; i < results->count; i++) {
+        const cli_result *row = &results->item[i];
+        long best = -1;
+        if (!first_row(results, i))
+            continue;
+        for (int j = 0; j < results->count; j++)
+            if (columns > 3 && same_row(row, &results->item[j]) &&
+                cli_shown(accuracy(&results->item[j])) > best)
+                best = cli_shown(accuracy(&results->item[j]));
+        cli_html_row(c);
+        cli_html_cell(c, row->part[0]);
+        cli_html_cell(c, row->part[1]);
+        for (int j = 2; j < columns; j++)
+            accuracy_cell(c, in_row(results, row, column[j]), best);
+        cli_html_row_end(c);
+    }
+    cli_html_table_end(c);
+    free(column);
+}
+
+static void measure_cell(cli *c, const cli_result *result, const char *measure) {
+    char text[48];
+    const double mean = cli_result_measure(result, measure, "mean");
+    const double std = cli_result_measure(result, measure, "std");
+    cli_html_number(c, isnan(mean) ? "\xe2\x80\x93" : cli_spread(mean, std, text, sizeof text),
+                    mean, false);
+}
+
+static double number_of(const json_t *entry, const char *key) {
+    const json_t *value = json_object_get(entry, key);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+void cli_report_details(cli *c, const cli_results *results) {
+    static const char *const column[] = {"data",     "training", "method",  "accuracy", "balanced",
+                                         "macro F1", "fit",      "predict", "trials",   "failed"};
+    cli_html_table(c,
+                   "All results: accuracy, mean recall and mean F1 of the classes in %; mean time "
+                   "of a fit and of a prediction; fits that failed",
+                   column, COUNT(column), 3);
+    for (int i = 0; i < results->count; i++) {
+        const cli_result *result = &results->item[i];
+        const json_t *trials =
+            json_object_get(json_object_get(result->entry, "accuracy"), "trials");
+        cli_html_row(c);
+        for (int j = 0; j < CLI_RESULT_PARTS; j++)
+            cli_html_cell(c, result->part[j]);
+        measure_cell(c, result, "accuracy");
+        measure_cell(c, result, "balanced_accuracy");
+        measure_cell(c, result, "macro_f1");
+        time_cell(c, number_of(result->entry, "fit_seconds"));
+        time_cell(c, number_of(result->entry, "predict_seconds"));
+        short_cell(c, json_is_array(trials) ? (double)json_array_size(trials) : NAN);
+        number_cell(c, json_object_get(result->entry, "failed"));
+        cli_html_row_end(c);
+    }
+    cli_html_table_end(c);
+}
+
+/* ---- comparison ---- */
+
+static void rank_table(cli *c, const json_t *comparison) {
+    static const char *const column[] = {"method", "average rank"};
+    const json_t *methods = json_object_get(comparison, "methods");
+    const json_t *ranks = json_object_get(comparison, "average_rank");
+    cli_html_table(c, "Average ranks; 1 is best", column, COUNT(column), 1);
+    for (size_t i = 0; i < json_array_size(methods); i++) {
+        cli_html_row(c);
+        text_cell(c, json_array_get(methods, i));
+        const json_t *rank = json_array_get(ranks, i);
+        short_cell(c, json_is_number(rank) ? json_number_value(rank) : NAN);
+        cli_html_row_end(c);
+    }
+    cli_html_table_end(c);
+}
+
+static void pair_table(cli *c, const json_t *pairs) {
+    static const char *const column[] = {"a", "b", "a \xe2\x88\x92 b", "p", "p (Holm)"};
+    cli_html_table(c,
+                   "Wilcoxon's signed-rank test of each pair; the difference of the means is in "
+                   "points",
+                   column, COUNT(column), 2);
+    for (size_t i = 0; i < json_array_size(pairs); i++) {
+        const json_t *pair = json_array_get(pairs, i);
+        const double difference = 100 * number_of(pair, "difference");
+        char text[48];
+        snprintf(text, sizeof text, "%+.2f", difference);
+        cli_html_row(c);
+        text_cell(c, json_object_get(pair, "a"));
+        text_cell(c, json_object_get(pair, "b"));
+        cli_html_number(c, isnan(difference) ? "\xe2\x80\x93" : text, difference, false);
+        short_cell(c, number_of(pair, "p"));
+        short_cell(c, number_of(pair, "p_holm"));
+        cli_html_row_end(c);
+    }
+    cli_html_table_end(c);
+}
+
+void cli_report_comparison(cli *c, const json_t *comparison) {
+    const json_t *over = json_object_get(comparison, "over"),
+                 *friedman = json_object_get(comparison, "friedman"),
+                 *pairs = json_object_get(comparison, "wilcoxon");
+    const double blocks = number_of(comparison, "blocks"), p = number_of(friedman, "p");
+    const bool trials = json_is_string(over) && strcmp(json_string_value(over), "trials") == 0;
+    if (!json_is_object(comparison))
+        return;
+    cli_html_heading(c, 3, "Comparison of the methods");
+    if (!isnan(blocks) && json_is_string(over)) {
+        cli_printf(c, "<p>Over %.0f ", blocks);
+        cli_html(c, json_string_value(over));
+        cli_printf(c, ".%s</p>\n",
+                   trials ? " Trials share samples, so that the p values are too small." : "");
+    }
+    if (!isnan(p))
+        cli_printf(c, "<p>Friedman's test: statistic %.4g, p = %.3g.</p>\n",
+                   number_of(friedman, "statistic"), p);
+    if (json_is_array(json_object_get(comparison, "methods")))
+        rank_table(c, comparison);
+    if (json_is_array(pairs) && json_array_size(pairs) > 0)
+        pair_table(c, pairs);
+}
+
+/* ---- settings ---- */
+
+/* "alpha=0.1 beta=1 (7 of 10)", the different choices in the order in which they came. */
+static char *selected_text(const json_t *list) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    const size_t count = json_array_size(list);
+    if (out == NULL)
+        return cli_strdup("", 0);
+    for (size_t i = 0; i < count; i++) {
+        const json_t *cell = json_array_get(list, i);
+        size_t times = 0, before = 0;
+        for (size_t j = 0; j < count; j++) {
+            const bool equal = json_equal(json_array_get(list, j), cell) != 0;
+            times += equal;
+            before += equal && j < i;
+        }
+        if (before > 0)
+            continue;
+        char *plain = cli_plain(cell);
+        fprintf(out, "%s%s (%zu of %zu)", i > 0 ? "; " : "", plain, times, count);
+        free(plain);
+    }
+    fclose(out);
+    return text;
+}
+
+void cli_report_settings(cli *c, const json_t *root, const cli_results *results) {
+    static const char *const setting[] = {"setting", "value"};
+    static const char *const column[] = {"data", "training", "method", "parameters", "selected"};
+    json_t *protocol = json_object_get(root, "protocol"), *value;
+    const char *key;
+    if (json_is_object(protocol)) {
+        cli_html_table(c, "Protocol", setting, COUNT(setting), COUNT(setting));
+        json_object_foreach(protocol, key, value) {
+            cli_html_row(c);
+            cli_html_cell(c, key);
+            text_cell(c, value);
+            cli_html_row_end(c);
+        }
+        cli_html_table_end(c);
+    }
+    cli_html_table(c, "Parameters, and the cells of the grid that tuning selected", column,
+                   COUNT(column), COUNT(column));
+    for (int i = 0; i < results->count; i++) {
+        const cli_result *result = &results->item[i];
+        char *selected = selected_text(json_object_get(result->entry, "selected"));
+        cli_html_row(c);
+        for (int j = 0; j < CLI_RESULT_PARTS; j++)
+            cli_html_cell(c, result->part[j]);
+        text_cell(c, json_object_get(result->entry, "params"));
+        cli_html_cell(c, selected);
+        cli_html_row_end(c);
+        free(selected);
+    }
+    cli_html_table_end(c);
+}

@@ -1,0 +1,331 @@
+"""rlar report: the page by its text and, in headless Chromium, by what a reader gets."""
+
+import html.parser
+import json
+import os
+import re
+import shlex
+import shutil
+import unittest
+
+import browser
+import support
+from support import DATA, FAILED, IO, USAGE, Case, blobs, table_text
+from test_plot import HOSTILE, comparison, grid, result
+
+X, Y = blobs(12, 6, 3, seed=0)
+VOID = {"meta", "link", "br", "img", "hr"}
+
+
+class Outline(html.parser.HTMLParser):
+    """Tags that open and close properly; headings, tables as lists of rows, figures."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.headings, self.tables, self.figures, self.attributes = [], [], [], 0, []
+        self.feed(text)
+        self.close()
+        assert not self.open, self.open
+
+    def handle_starttag(self, tag, attrs):
+        self.attributes += [(tag, *pair) for pair in attrs]
+        if tag not in VOID:
+            self.open.append(tag)
+        self.figures += tag == "figure"
+        if tag == "table":
+            self.tables.append([])
+        if tag == "tr":
+            self.tables[-1].append([])
+        if tag in ("td", "th"):
+            self.tables[-1][-1].append("")
+        if tag in ("h1", "h2", "h3"):
+            self.headings.append("")
+
+    def handle_startendtag(self, tag, attrs):
+        self.attributes += [(tag, *pair) for pair in attrs]
+
+    def handle_endtag(self, tag):
+        assert self.open and self.open[-1] == tag, (tag, self.open[-3:])
+        self.open.pop()
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] in ("h1", "h2", "h3"):
+            self.headings[-1] += data
+        if {"td", "th"} & set(self.open):
+            self.tables[-1][-1][-1] += data
+
+
+class Report(Case):
+    def setUp(self):
+        super().setUp()
+        self.write("t.csv", table_text(X, Y, names=[f"f{j}" for j in range(1, 7)]))
+
+    def results(self, name, entries, **keys):
+        return self.write(name, json.dumps({"rlar": "0.1.0", "results": entries, **keys}))
+
+    def page(self, *files, **options):
+        self.ok("report", *files, "-o", "r.html", **options)
+        return self.path("r.html").read_text(encoding="utf-8")
+
+    def rich(self):
+        """A document with everything that a page can show."""
+        entries = [result(data=d, method=m, train_per_class=u, grid=grid(alpha=[0.1, 1], beta=[1, 2]),
+                          accuracy={"mean": a, "std": 0.01, "trials": [a - 0.01, a + 0.01]}, failed=0, fit_seconds=0.01,
+                          params={"alpha": 0.1}, selected=[{"alpha": 0.1, "beta": 1}, {"alpha": 0.1, "beta": 1}])
+                   for d in ("wine", "iris") for u in (5, 10)
+                   for m, a in (("rlar", 0.90 + u / 1000), ("lda", 0.80 + u / 1000), ("rr", 0.85 + u / 1000))]
+        return self.results("rich.json", entries, data=[{"name": "wine", "n": 178, "d": 13, "classes": 3, "file": "wine.csv"},
+                                                        {"name": "iris", "n": 150, "d": 4, "classes": 3, "file": "iris.csv"}],
+                            protocol={"trials": 2, "seed": 1, "scale": "unit", "classifier": "1nn", "tune": "cv"},
+                            **comparison([1.0, 2.9, 2.1], 0.8, ["rlar", "lda", "rr"]))
+
+
+class Text(Report):
+    def test_tables(self):
+        outline = Outline(self.page(self.rich()))
+        self.assertEqual(outline.headings[0], "rlar: wine, iris")
+        data, accuracy, details, ranks = outline.tables[:4]
+        self.assertEqual(data[1], ["wine", "wine.csv", "178", "13", "3"])
+        self.assertEqual(accuracy[0], ["data", "training", "rlar", "lda", "rr"])
+        self.assertEqual(accuracy[1], ["wine", "5 per class", "90.50 ± 1.00", "80.50 ± 1.00", "85.50 ± 1.00"])
+        self.assertEqual(len(accuracy), 5)
+        self.assertEqual(len(details), 13)
+        self.assertEqual(details[1][:4] + details[1][6:7], ["wine", "5 per class", "rlar", "90.50 ± 1.00", "10 ms"])
+        self.assertEqual(ranks[1:], [["rlar", "1"], ["lda", "2.9"], ["rr", "2.1"]])
+        text = self.page("rich.json")
+        self.assertEqual(re.findall(r"<strong>([^<]*)</strong>", text), ["90.50 ± 1.00", "91.00 ± 1.00"] * 2)
+        self.assertIn("alpha=0.1 beta=1 (2 of 2)", text)
+
+    @unittest.skipIf(shutil.which("gnuplot") is None, "gnuplot is not installed")
+    def test_figures(self):
+        text = self.page(self.rich())
+        # ranks, a curve and a confusion matrix for each of two data sets, a heat map for each result
+        self.assertEqual(Outline(text).figures, 1 + 2 + 2 + 12)
+        for caption in ("Average ranks", "Accuracy by training size: wine", "Accuracy over the grid: iris, 10 per class, rr",
+                        "Confusion matrix of the best method: wine, 10 per class, rlar"):
+            self.assertIn(caption, text)
+        self.results("order.json", [result(method=m, accuracy={"mean": a}) for m, a in (("lda", 0.8), ("rlar", 0.9), ("rr", 0.7))])
+        self.assertIn("best method: wine, 5 per class, rlar", self.page("order.json"))
+        self.assertNotIn("Gnuplot", text.replace("GNUPLOT", ""))
+        self.assertNotIn("<?xml", text)
+
+    def test_without_gnuplot(self):
+        self.path("empty").mkdir()
+        text = self.page(self.rich(), env={"PATH": str(self.path("empty"))})
+        self.assertEqual(Outline(text).figures, 0)
+        self.assertIn("There are no figures: gnuplot", text)
+        self.assertIn("90.50 ± 1.00", text)
+
+    def test_same_input_same_bytes(self):
+        self.assertEqual(self.page(self.rich()), self.page("rich.json"))
+
+    def test_several_files(self):
+        self.results("a.json", [result()])
+        self.results("b.json", [result(data="glass")])
+        outline = Outline(self.page("a.json", "b.json"))
+        self.assertEqual([h for h in outline.headings if h.endswith(".json")], ["a.json", "b.json"])
+        self.assertEqual(outline.headings[0], "rlar: wine, glass")
+
+    def test_title(self):
+        self.results("a.json", [result()])
+        self.assertEqual(Outline(self.page("a.json", "--title", "A <b> & 'c'")).headings[0], "A <b> & 'c'")
+
+    def test_what_is_missing_is_left_out(self):
+        self.results("bare.json", [{"method": "rlar"}, {"data": "x", "method": "lda", "accuracy": {"mean": None}}])
+        Outline(self.page("bare.json"))
+        self.write("tune.json", json.dumps({"method": "rlar", "data": "wine", "grid": grid(alpha=[1, 2], beta=[1, 2])}))
+        self.assertIn("Accuracy over the grid" if shutil.which("gnuplot") else "wine", self.page("tune.json"))
+        self.results("all_failed.json", [result(accuracy={"mean": None, "std": None, "trials": [None]}, failed=1,
+                                                train_per_class=u) for u in (5, 10)])
+        self.assertIn("failed", self.page("all_failed.json"))
+        self.results("two.json", [result(), result(method="lda")],
+                     comparison={"over": "trials", "blocks": 10, "methods": ["rlar", "lda"], "average_rank": [1.2, 1.8],
+                                 "friedman": None, "nemenyi": None,
+                                 "wilcoxon": [{"a": "rlar", "b": "lda", "difference": 0.02, "statistic": 3, "p": 0.03, "p_holm": 0.03}]})
+        text = self.page("two.json")
+        self.assertIn("Trials share samples", text)
+        self.assertIn(["rlar", "lda", "+2.00", "0.03", "0.03"], Outline(text).tables[3] + Outline(text).tables[2])
+
+    def test_oracle_is_called_an_upper_bound(self):
+        self.results("a.json", [result()], protocol={"tune": "oracle"})
+        self.assertIn("upper bounds", self.page("a.json"))
+        self.results("a.json", [result()], protocol={"tune": "cv"})
+        self.assertNotIn("upper bounds", self.page("a.json"))
+
+    def test_hostile_names(self):
+        entries = [result(data=name, method=other, classes=[name, other, "c"], params={name: other}, selected=[{name: other}],
+                          grid=grid(**{name: [1, 2], "b": [1, 2]}))
+                   for name, other in zip(HOSTILE, HOSTILE[1:])]
+        self.results("<img src=x onerror=alert(1)>.json", entries, rlar="<script>alert(1)</script>",
+                     protocol={"<b>": "</td><script>alert(1)</script>"},
+                     data=[{"name": n, "file": "'; touch pwned; \"<b>"} for n in HOSTILE],
+                     **comparison([float(i + 1) for i in range(10)], 2.0, HOSTILE))
+        before = set(os.listdir(self.folder))
+        text = self.page("<img src=x onerror=alert(1)>.json")
+        self.assertEqual(text.count("<script"), 1)
+        outline = Outline(text)
+        self.assertNotIn("img", {tag for tag, *_ in outline.attributes})
+        self.assertFalse([a for a in outline.attributes if a[1].startswith("on")])
+        self.assertEqual(set(os.listdir(self.folder)) - before, {"r.html"})
+
+    def test_nothing_is_fetched(self):
+        text = self.page(self.rich())
+        for _, name, value in Outline(text).attributes:
+            if name in ("src", "href", "xlink:href", "action", "data", "srcset"):
+                self.assertRegex(value, r"^(#f\d+-|data:)")
+        self.assertNotRegex(text, r"url\((?!#f\d+-)|@import|fetch\(|XMLHttpRequest")
+
+
+class Repeat(Report):
+    """The command on the page repeats the run."""
+
+    def command(self, *args):
+        first = self.json_of("evaluate", "t.csv", *args)
+        self.write("first.json", json.dumps(first))
+        words = shlex.split(html.unescape(re.search(r"<pre><code>(.*?)</code>", self.page("first.json"), re.DOTALL).group(1)))
+        self.assertEqual(words[0], "rlar")
+        second = self.ok(*words[1:]).json
+        self.assertEqual(support.without_seconds(second), support.without_seconds(first), words)
+        return words
+
+    def test_plain(self):
+        words = self.command("--methods", "rlar,lda", "--train-per-class", "3,5", "--trials", "3", "--seed", "7")
+        self.assertNotIn("-p", words)
+
+    def test_parameters(self):
+        words = self.command("--methods", "rlar,rr", "--folds", "2", "--trials", "2", "--scale", "minmax,unit", "-p",
+                             "rlar.alpha=0.5", "-p", "solver=anneal", "--classifier", "knn", "--neighbors", "3")
+        self.assertIn("rlar.alpha=0.5", words)
+        self.assertIn("rlar.solver=anneal", words)
+
+    def test_tuning(self):
+        for tune in ("cv", "oracle"):
+            self.command("--methods", "rlar,lda", "--train-fraction", "0.5", "--trials", "2", "--tune", tune, "--tune-folds", "2",
+                         "--grid", "rlar.alpha=0.01,1", "--grid", "scale=none,minmax+unit", "-k", "2")
+
+    def test_command_in_the_file(self):
+        self.results("a.json", [result()], command="rlar evaluate 'my <data>.csv' --folds 3")
+        self.assertIn("rlar evaluate &#39;my &lt;data&gt;.csv&#39; --folds 3", self.page("a.json"))
+
+
+class Refused(Report):
+    def test_wrong_commands_and_files(self):
+        self.results("a.json", [result()])
+        self.ok("fit", "t.csv", "-o", "m.rlar", "--json")
+        self.write("fit.json", self.ok("fit", "t.csv", "--json").out)
+        self.write("list.json", "[1]")
+        self.results("bad.json", [result(grid=3)])
+        for command, code, says in (
+                ("report", USAGE, "RESULT.json"), ("report a.json", USAGE, "-o report.html"),
+                ("report a.json -o a.json", USAGE, "overwritten"), ("report none.json -o r.html", IO, "none.json"),
+                ("report a.json -o no/such/r.html", IO, "no/such"), ("report t.csv -o r.html", DATA, "t.csv:1:.*not JSON"),
+                ("report m.rlar -o r.html", DATA, "m.rlar:1:"), ("report list.json -o r.html", DATA, "list.json.*object"),
+                ("report fit.json -o r.html", DATA, 'fit.json.*"results"'),
+                ("report a.json fit.json -o r.html", DATA, 'fit.json.*"results"'),
+                *((("report bad.json -o r.html", DATA, 'bad.json.*"grid"'),) if shutil.which("gnuplot") else ())):
+            with self.subTest(command):
+                self.fails(code, *command.split(), says=says)
+
+    def test_gnuplot_that_fails(self):
+        self.write("bin/gnuplot", "#!/bin/sh\necho 'no such thing' >&2\nexit 1\n")
+        self.path("bin/gnuplot").chmod(0o755)
+        self.results("a.json", [result()])
+        self.fails(FAILED, "report", "a.json", "-o", "r.html", env={"PATH": str(self.path("bin"))}, says="no such thing")
+
+
+@unittest.skipIf(browser.PROGRAM is None, "Chromium is not installed")
+class Browser(Report):
+    BOXES = """return Array.from(document.querySelectorAll('figure svg'), s => {
+        const box = s.getBoundingClientRect(); return [box.width, box.height]; });"""
+
+    SORT = """
+    const wrong = [];
+    let sorted = 0;
+    for (const table of document.querySelectorAll('table'))
+      Array.from(table.tHead.rows[0].cells).forEach((heading, column) => {
+        const button = heading.querySelector('button');
+        if (button.tagName !== 'BUTTON' || button.tabIndex !== 0) wrong.push('no button');
+        for (const [direction, sign] of [['ascending', 1], ['descending', -1]]) {
+          button.focus();
+          document.activeElement.click();
+          if (heading.getAttribute('aria-sort') !== direction) wrong.push('aria-sort');
+          if (table.querySelectorAll('[aria-sort=none]').length !== table.tHead.rows[0].cells.length - 1) wrong.push('others');
+          const cells = Array.from(table.tBodies[0].rows, row => row.cells[column]);
+          const numbers = cells.filter(c => c.dataset.value).map(c => Number(c.dataset.value));
+          for (let i = 1; i < numbers.length; i++)
+            if (sign * (numbers[i] - numbers[i - 1]) < 0) wrong.push(table.textContent.slice(0, 40) + column);
+          const texts = cells.filter(c => !('value' in c.dataset)).map(c => c.textContent);
+          for (let i = 1; i < texts.length; i++)
+            if (sign * texts[i - 1].localeCompare(texts[i], 'en', {numeric: true}) > 0) wrong.push(texts[i - 1] + '/' + texts[i]);
+          const empty = cells.findIndex(c => c.dataset.value === '');
+          if (empty >= 0 && cells.slice(empty).some(c => c.dataset.value !== '')) wrong.push('empty before full');
+          sorted += 1;
+        }
+      });
+    return [sorted, wrong];"""
+
+    def open(self, text, probe, **options):
+        page = browser.Page(text, probe, **options)
+        self.assertEqual((page.seen, page.requests, page.console), ([], [], ["the probe has run"]))
+        return page.found
+
+    @unittest.skipIf(shutil.which("gnuplot") is None, "gnuplot is not installed")
+    def test_figures_are_visible(self):
+        boxes = self.open(self.page(self.rich()), self.BOXES)
+        self.assertEqual(len(boxes), 17)
+        for width, height in boxes:
+            self.assertGreater(min(width, height), 150)
+
+    def test_tables_sort_both_ways(self):
+        entries = [result(method=f"m{i}", accuracy={"mean": a, "std": 0.1, "trials": [1]}) for i, a in enumerate((0.5, 0.9, None, 0.7, 0.1))]
+        self.results("a.json", entries)
+        count, wrong = self.open(self.page("a.json"), self.SORT)
+        self.assertEqual(wrong, [])
+        self.assertGreater(count, 20)
+
+    def test_phone(self):
+        probe = """return [innerWidth, document.documentElement.scrollWidth,
+            Array.from(document.querySelectorAll('.box, .card'), b => b.getBoundingClientRect().right)]"""
+        for width in (320, 360):
+            inner, whole, edges = self.open(self.page(self.rich()), probe, width=width)
+            self.assertEqual(inner, width)
+            self.assertLessEqual(whole, width)
+            self.assertGreater(len(edges), 5)
+            self.assertLessEqual(max(edges), width)
+
+    def test_dark(self):
+        probe = """const style = getComputedStyle(document.body), card = document.querySelector('.card');
+            return [style.backgroundColor, style.color, card === null ? null : getComputedStyle(card).backgroundColor]"""
+        text = self.page(self.rich())
+        shade = lambda colour: sum(int(v) for v in re.findall(r"\d+", colour)[:3])
+        for dark in (False, True):
+            back, letters, card = self.open(text, probe, dark=dark)
+            self.assertEqual(shade(back) < shade(letters), dark)
+            self.assertIn(card, (None, "rgb(255, 255, 255)"))
+
+    def test_identifiers_are_unique(self):
+        probe = """const all = Array.from(document.querySelectorAll('[id]'), e => e.id);
+            return [all.length, new Set(all).size]"""
+        every, different = self.open(self.page(self.rich()), probe)
+        self.assertEqual(every, different)
+
+    def test_hostile_names(self):
+        bad = "<img src=x onerror=alert(1)>\"'><script>alert(1)</script>"
+        self.results("a.json", [result(data=bad, method=bad, classes=[bad, "b", "c"])], data=[{"name": bad, "file": bad}])
+        self.assertEqual(self.open(self.page("a.json"), "return document.querySelectorAll('img').length"), 0)
+
+    def test_the_probe_sees_what_is_wrong(self):
+        page = browser.Page("<!DOCTYPE html><html><head></head><body><img src='http://127.0.0.1:9/no.png'>"
+                            "<script>console.error('oh'); nothing();</script></body></html>", "return 1")
+        self.assertEqual(page.found, 1)
+        self.assertTrue(page.seen)
+        self.assertTrue(page.requests)
+        self.assertIn("oh", page.console)
+        blocked = "<head><meta http-equiv='Content-Security-Policy' content=\"img-src 'none'\">"
+        page = browser.Page(f"<html>{blocked}</head><body>"
+                            "<img src='http://127.0.0.1:9/no.png'></body></html>", "return 1")
+        self.assertTrue([line for line in page.seen if line.startswith("blocked")])
+
+
+if __name__ == "__main__":
+    support.main()
