@@ -1,7 +1,7 @@
 # rlar: the short way in. Meson does the work (meson.build); this file names the usual commands.
 #
 #   make            build; the program is build/rlar
-#   make demo       install what is missing, build, and set RLAR against the paper's UCI table
+#   make demo       install what is missing, build, and measure the paper's UCI table again: report.html
 #   make check      install what is missing, build, and run every test (a few minutes)
 #   make install    PREFIX=/usr/local, DESTDIR=
 #   make bench      install the peers, and time everything against them and against the bare BLAS

@@ -57,6 +57,20 @@ static void write_caution(cli *c, const json_t *root) {
                       "these accuracies are upper bounds, not estimates.</p>\n");
 }
 
+/* What follows the results themselves. */
+static int write_rest(cli *c, const char *file, const json_t *root, const cli_results *results,
+                      int *number) {
+    cli_report_comparison(c, json_object_get(root, "comparison"));
+    cli_html_heading(c, 3, "Figures");
+    const int code = cli_report_figures(c, file, root, results, number);
+    if (code != 0)
+        return code;
+    cli_html_heading(c, 3, "Settings");
+    cli_report_settings(c, root, results);
+    write_command(c, root, results);
+    return 0;
+}
+
 /* One file: what was run, what came out, with which settings. */
 static int write_document(cli *c, const char *file, const cli_results *results, int *number) {
     const json_t *root = results->root[0], *version = json_object_get(root, "rlar");
@@ -70,17 +84,16 @@ static int write_document(cli *c, const char *file, const cli_results *results, 
     cli_report_data(c, root);
     cli_html_heading(c, 3, "Results");
     write_caution(c, root);
+    if (cli_is_reproduction(root)) {
+        cli_results chosen = cli_reproduction_chosen(results);
+        cli_report_reproduction(c, results);
+        const int code = write_rest(c, file, root, &chosen, number);
+        free(chosen.item);
+        return code;
+    }
     cli_report_accuracy(c, results);
     cli_report_details(c, results);
-    cli_report_comparison(c, json_object_get(root, "comparison"));
-    cli_html_heading(c, 3, "Figures");
-    const int code = cli_report_figures(c, file, root, results, number);
-    if (code != 0)
-        return code;
-    cli_html_heading(c, 3, "Settings");
-    cli_report_settings(c, root, results);
-    write_command(c, root, results);
-    return 0;
+    return write_rest(c, file, root, results, number);
 }
 
 /* Of the machine that made the page, which need not be the one that computed. */

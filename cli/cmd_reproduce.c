@@ -286,11 +286,14 @@ static int report(cli *c, const reproduction *r) {
     if (r->n_done == 0)
         return cli_error(c, CODE_IO, "%s has none of the data; --list shows what is looked for",
                          cli_data_dir(c));
-    if (c->args.json > 0)
-        cli_json_print(c, reproduction_json(r));
-    else
+    if (c->args.json == 0) {
         reproduction_text(c, r);
-    return 0;
+        return 0;
+    }
+    json_t *root = NULL;
+    const int code = reproduction_json(c, r, &root);
+    cli_json_print(c, root);
+    return code;
 }
 
 static void reproduction_free(reproduction *r) {

@@ -34,6 +34,13 @@ void cli_report_details(cli *c, const cli_results *results);
 void cli_report_comparison(cli *c, const json_t *comparison);
 void cli_report_settings(cli *c, const json_t *root, const cli_results *results);
 
+/* ---- report_reproduction.c ---- */
+
+bool cli_is_reproduction(const json_t *root); /* made by rlar reproduce? */
+void cli_report_reproduction(cli *c, const cli_results *results);
+/* Those that figures and settings are about; free `item`. */
+cli_results cli_reproduction_chosen(const cli_results *results);
+
 /* ---- report_figures.c ---- */
 
 /* The figures of one document as SVG within the page, or a note where gnuplot is missing; the

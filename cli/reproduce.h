@@ -34,6 +34,7 @@ typedef struct place_data {
 const char *place_missing(const cli *c, const paper_entry *place, const char **how);
 int place_load(cli *c, const paper_entry *place, int64_t trials, uint64_t seed, place_data *out);
 void place_free(place_data *data);
+const char *place_file(const paper_entry *place); /* what it is called in the data folder */
 /* "AR, 8 per class, blocks of 15 x 15" */
 void place_title(const paper_entry *place, char *buf, size_t size);
 
@@ -67,6 +68,6 @@ typedef struct reproduction {
  * points; where the paper has no deviation, ours stands for it. */
 bool within_noise(const paper_entry *printed, const rlar_eval_result *r);
 void reproduction_text(cli *c, const reproduction *r);
-json_t *reproduction_json(const reproduction *r);
+int reproduction_json(cli *c, const reproduction *r, json_t **out);
 
 #endif

@@ -128,6 +128,10 @@ void place_free(place_data *data) {
     *data = (place_data){0};
 }
 
+const char *place_file(const paper_entry *place) {
+    return source_of(place->data)->file;
+}
+
 void place_title(const paper_entry *place, char *buf, size_t size) {
     const source *other = occluding_source(place);
     const int length = snprintf(buf, size, "%s, %lld per class", source_of(place->data)->title,

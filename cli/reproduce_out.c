@@ -1,6 +1,7 @@
 /* reproduce_out.c - our numbers beside the paper's, for people and as JSON. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "reproduce.h"
@@ -146,8 +147,78 @@ static json_t *cell_json(const reproduction *r, const measured *m, int method) {
     return entry;
 }
 
-json_t *reproduction_json(const reproduction *r) {
+/* Each data set once. */
+static json_t *data_json(const reproduction *r) {
+    json_t *list = json_array();
+    for (int i = 0; i < r->n_done; i++) {
+        bool seen = false;
+        for (int k = 0; k < i; k++)
+            seen = seen || strcmp(r->done[k].place->data, r->done[i].place->data) == 0;
+        if (seen)
+            continue;
+        json_t *entry = json_object();
+        cli_json_set(entry, "name", cli_json_text(r->done[i].place->data));
+        cli_json_set(entry, "file", cli_json_text(place_file(r->done[i].place)));
+        cli_json_set(entry, "n", json_integer(r->done[i].n));
+        cli_json_set(entry, "d", json_integer(r->done[i].d));
+        cli_json_set(entry, "classes", json_integer(r->done[i].classes));
+        json_array_append_new(list, entry);
+    }
+    return list;
+}
+
+/* The command without what does not change the answer. */
+static json_t *command_json(const cli *c, const reproduction *r) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (out == NULL)
+        return json_null();
+    fputs("rlar reproduce", out);
+    for (int i = 0; i < c->args.words; i++)
+        fprintf(out, " %s", c->args.word[i]);
+    if (c->args.methods != NULL)
+        fprintf(out, " --methods %s", c->args.methods);
+    fprintf(out, " --columns ");
+    for (int k = 0, written = 0; k < COLUMNS; k++)
+        if (r->wanted[k])
+            fprintf(out, "%s%s", written++ > 0 ? "," : "", column_name((column)k));
+    fprintf(out, " --trials %lld --seed %llu%s --data-dir DIR --json", (long long)r->spec.trials,
+            (unsigned long long)r->spec.seed, r->spec.coarse ? "" : " --full-grid");
+    fclose(out);
+    json_t *command = cli_json_text(text);
+    free(text);
+    return command;
+}
+
+/* Do the methods differ over the places? Of the column that is nearest to what the paper did. */
+static int comparison_json(cli *c, const reproduction *r, json_t **out) {
+    const column which = r->wanted[COLUMN_ORACLE]   ? COLUMN_ORACLE
+                         : r->wanted[COLUMN_CV]     ? COLUMN_CV
+                         : r->wanted[COLUMN_PRESET] ? COLUMN_PRESET
+                                                    : COLUMN_DEFAULT;
+    cli_row *row = cli_alloc((size_t)r->n_done * (size_t)r->method.count * sizeof *row);
+    cli_outcome outcome = {.row = row, .n_methods = r->method.count, .spec = &r->spec};
+    for (int i = 0; i < r->n_done; i++)
+        for (int m = 0; m < r->method.count && r->done[i].which == which; m++)
+            row[outcome.n_rows++] = (cli_row){.result = result_of(&r->done[i], m)};
+    outcome.n_data = 1; /* several sizes of one data set are not independent */
+    cli_comparison comparison;
+    const int code = cli_comparison_make(c, &outcome, &comparison);
+    *out = NULL;
+    if (code == 0 && comparison.blocks > 0) {
+        *out = cli_comparison_json(&comparison);
+        cli_json_set(*out, "column", cli_json_text(column_name(which)));
+    }
+    cli_comparison_free(&comparison);
+    free(row);
+    return code;
+}
+
+int reproduction_json(cli *c, const reproduction *r, json_t **out) {
     json_t *root = json_object(), *protocol = json_object(), *results = json_array();
+    json_t *comparison = NULL;
+    const int code = comparison_json(c, r, &comparison);
     cli_json_set(protocol, "trials", json_integer(r->spec.trials));
     cli_json_set(protocol, "seed", json_integer((json_int_t)r->spec.seed));
     cli_json_set(protocol, "scale", cli_json_text(r->spec.scale));
@@ -158,8 +229,13 @@ json_t *reproduction_json(const reproduction *r) {
             json_array_append_new(results, cell_json(r, &r->done[i], m));
     cli_json_set(root, "rlar", cli_json_text(rlar_version()));
     cli_json_set(root, "kind", cli_json_text("reproduce"));
+    cli_json_set(root, "command", command_json(c, r));
+    cli_json_set(root, "data", data_json(r));
     cli_json_set(root, "protocol", protocol);
     cli_json_set(root, "results", results);
+    if (comparison != NULL)
+        cli_json_set(root, "comparison", comparison);
     cli_json_set(root, "skipped", json_incref(r->skipped));
-    return root;
+    *out = root;
+    return code;
 }

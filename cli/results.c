@@ -101,7 +101,9 @@ static void add(cli_results *out, const char *file, json_t *root, json_t *entry)
     const char *method = name_of(json_object_get(entry, "method"));
     cli_result *result = &out->item[out->count++];
     *result = (cli_result){.root = root, .entry = entry, .file = file};
-    result->part[0] = cli_strdup(data, strlen(data));
+    const char *variant = name_of(json_object_get(entry, "variant")); /* of reproduce */
+    if (variant[0] == '\0' || asprintf(&result->part[0], "%s %s", data, variant) < 0)
+        result->part[0] = cli_strdup(data, strlen(data));
     result->part[1] = size_text(entry);
     result->part[2] = cli_strdup(method, strlen(method));
     result->title = join(result->part, ~0U);

@@ -109,6 +109,36 @@ class Text(Report):
         self.assertNotIn("Gnuplot", text.replace("GNUPLOT", ""))
         self.assertNotIn("<?xml", text)
 
+    def test_reproduction(self):
+        """A table per place of the paper, with the paper's numbers and a mark; figures of RLAR's grids."""
+        def cell(method, column, mean, variant="", grid_of=None):
+            entry = {"table": "blocks" if variant else "uci", "data": "ar" if variant else "wine",
+                     "train_per_class": 8, "variant": variant, "method": method, "column": column,
+                     "accuracy": {"mean": mean, "std": 0.01, "trials": [mean - 0.01, mean, mean + 0.01]},
+                     "paper": {"mean": 0.9, "std": None if variant else 0.02}, "within": abs(mean - 0.9) < 0.02,
+                     "params": {"alpha": 0.1, "beta": 0.1}, "selected": []}
+            if grid_of:
+                entry["grid"] = grid_of
+            return entry
+        tried = {"axes": ["alpha", "beta"], "cells": [{"alpha": a, "beta": b, "accuracy": 0.5 + a / 10 + b / 20}
+                                                      for a in (0.1, 1) for b in (0.1, 1)]}
+        results = [cell(method, column, mean, variant, tried if column == "oracle" else None)
+                   for variant in ("", "15", "20")
+                   for method, mean in (("lda", 0.85), ("rlar", 0.91), ("rr", 0.99))
+                   for column in ("preset", "oracle")]
+        self.write("paper.json", json.dumps({"rlar": "1", "kind": "reproduce", "command": "rlar reproduce uci",
+                                             "protocol": {"trials": 3}, "results": results}))
+        self.ok("report", "paper.json", "-o", "paper.html")
+        page = Outline(self.path("paper.html").read_text())
+        tables = [table for table in page.tables if "paper" in " ".join(table[0])]
+        self.assertEqual(len(tables), 3)
+        self.assertEqual([row[0] for row in tables[0][1:]], ["lda", "rlar", "rr"])
+        self.assertEqual(tables[0][1], ["lda", "90.00 ± 2.00", "85.00 ± 1.00 −", "85.00 ± 1.00 −"])
+        self.assertEqual(tables[1][2], ["rlar", "90.00", "91.00 ± 1.00 =", "91.00 ± 1.00 ="])
+        self.assertEqual(tables[2][3][2:], ["99.00 ± 1.00 +", "99.00 ± 1.00 +"])
+        self.assertEqual(page.figures, 3)
+        self.assertIn("rlar reproduce uci", self.path("paper.html").read_text())
+
     def test_without_gnuplot(self):
         self.path("empty").mkdir()
         text = self.page(self.rich(), env={"PATH": str(self.path("empty"))})

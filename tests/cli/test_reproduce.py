@@ -38,6 +38,11 @@ class Reproduce(Case):
         self.assertEqual(len(answer["results"]), 4 * 3 * 3)  # sets, methods, columns
         self.assertEqual([s["missing"] for s in answer["skipped"]], ["dermatology"])
         self.assertRegex(err, r"Dermatology.*skipped.*UCI")
+        self.assertEqual([entry["name"] for entry in answer["data"]], list(UCI))
+        self.assertEqual(answer["comparison"]["methods"], ["rr", "lda", "rlar"])
+        self.assertEqual(answer["comparison"]["column"], "oracle")
+        self.assertEqual(answer["command"], "rlar reproduce uci --methods rr,lda,rlar --columns "
+                                            "preset,default,oracle --trials 3 --seed 1 --data-dir DIR --json")
         settings = {"preset": ("--preset", "paper"), "default": (),
                     "oracle": ("--preset", "paper", "--tune", "oracle", "--coarse")}
         for row in answer["results"]:
