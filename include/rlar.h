@@ -445,6 +445,11 @@ typedef struct rlar_eval_result {
 
 /* All that can be said of the specification without data; rlar_evaluate starts with it. */
 RLAR_API rlar_status rlar_eval_check(rlar_ctx *ctx, const rlar_eval_spec *spec);
+/* The splits that rlar_evaluate would make: one for each trial, with folds for each trial and fold.
+ */
+RLAR_API rlar_status rlar_eval_splits(rlar_ctx *ctx, const rlar_data *data,
+                                      const rlar_eval_spec *spec, rlar_rows **out);
+RLAR_API void rlar_rows_free(rlar_rows *splits); /* NULL is legal */
 RLAR_API rlar_status rlar_evaluate(rlar_ctx *ctx, const rlar_data *data, const rlar_eval_spec *spec,
                                    rlar_eval **out);
 RLAR_API int64_t rlar_eval_count(const rlar_eval *eval);
@@ -495,7 +500,6 @@ typedef struct rlar_occlusion {
  * their trial. *splits has one rlar_rows per trial, for RLAR_SPLIT_GIVEN. */
 RLAR_API rlar_status rlar_occlude(rlar_ctx *ctx, const rlar_data *data, const rlar_occlusion *spec,
                                   rlar_data **out, rlar_rows **splits);
-RLAR_API void rlar_rows_free(rlar_rows *splits);
 /* The synthetic 64 x 64 texture, values in [0, 1], row by row. */
 RLAR_API void rlar_texture(double texture[64 * 64]);
 

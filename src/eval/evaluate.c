@@ -296,6 +296,9 @@ static int64_t runs_of(const rlar_eval_spec *spec) {
 }
 
 static rlar_status check_runs(rlar_ctx *ctx, const rlar_eval_spec *spec) {
+    if (spec->trials < 0 || spec->trials > RLAR_MOST_TRIALS)
+        return rlar__fail(ctx, RLAR_E_ARG, "trials is %lld; choose 1 to %d, or 0 for %d",
+                          (long long)spec->trials, RLAR_MOST_TRIALS, DEFAULT_TRIALS);
     const int64_t runs = runs_of(spec);
     return runs <= RLAR_MOST_TRIALS
                ? RLAR_OK
@@ -307,9 +310,7 @@ static rlar_status check_runs(rlar_ctx *ctx, const rlar_eval_spec *spec) {
 static rlar_status check_spec(rlar_ctx *ctx, const rlar_eval_spec *spec) {
     rlar_scaling scaling;
     rlar_classifier classifier;
-    if (spec->trials < 0 || spec->trials > RLAR_MOST_TRIALS)
-        return rlar__fail(ctx, RLAR_E_ARG, "trials is %lld; choose 1 to %d, or 0 for %d",
-                          (long long)spec->trials, RLAR_MOST_TRIALS, DEFAULT_TRIALS);
+    RLAR_TRY(check_runs(ctx, spec));
     if (spec->tune < RLAR_TUNE_NONE || spec->tune > RLAR_TUNE_ORACLE)
         return rlar__fail(ctx, RLAR_E_ARG, "tune is %d; choose none, cv or oracle",
                           (int)spec->tune);
@@ -322,25 +323,30 @@ static rlar_status check_spec(rlar_ctx *ctx, const rlar_eval_spec *spec) {
     RLAR_TRY(rlar__scaling_parse(ctx, spec->scale, &scaling));
     RLAR_TRY(rlar__classifier_parse(ctx, spec->classifier, &classifier));
     RLAR_TRY(check_methods(ctx, spec));
-    RLAR_TRY(check_runs(ctx, spec));
     for (int64_t m = 0; m < spec->n_methods; m++)
         RLAR_TRY(check_grid(ctx, spec, m));
     return RLAR_OK;
+}
+
+/* Labels and how they are split. */
+static rlar_status start_split(rlar_ctx *ctx, const rlar_data *data, const rlar_eval_spec *spec,
+                               rlar_labels *labels, rlar_split_rule *rule) {
+    RLAR_TRY(rlar__labels_of(ctx, data, labels));
+    *rule = (rlar_split_rule){.kind = spec->split,
+                              .per_class = spec->per_class,
+                              .fraction = spec->fraction,
+                              .folds = spec->folds,
+                              .seed = spec->seed,
+                              .given = spec->given,
+                              .trials = runs_of(spec)};
+    return rlar__split_check(ctx, labels, rule);
 }
 
 /* From the specification to a run that can start. */
 static rlar_status start_run(rlar_ctx *ctx, rlar_run *run) {
     const rlar_eval_spec *spec = run->spec;
     RLAR_TRY(check_spec(ctx, spec));
-    RLAR_TRY(rlar__labels_of(ctx, run->data, &run->labels));
-    run->rule = (rlar_split_rule){.kind = spec->split,
-                                  .per_class = spec->per_class,
-                                  .fraction = spec->fraction,
-                                  .folds = spec->folds,
-                                  .seed = spec->seed,
-                                  .given = spec->given,
-                                  .trials = runs_of(spec)};
-    RLAR_TRY(rlar__split_check(ctx, &run->labels, &run->rule));
+    RLAR_TRY(start_split(ctx, run->data, spec, &run->labels, &run->rule));
     run->data_id = rlar__data_id(&run->labels);
     run->trials = runs_of(spec);
     RLAR_TRY(prepare(ctx, run));
@@ -363,6 +369,21 @@ rlar_status rlar_eval_check(rlar_ctx *ctx, const rlar_eval_spec *spec) {
     rlar__begin(ctx);
     const rlar_eval_spec known = known_spec(spec);
     return check_spec(ctx, &known);
+}
+
+rlar_status rlar_eval_splits(rlar_ctx *ctx, const rlar_data *data, const rlar_eval_spec *spec,
+                             rlar_rows **out) {
+    rlar_labels labels;
+    rlar_split_rule rule;
+    if (ctx == NULL || data == NULL || spec == NULL || out == NULL ||
+        spec->size < sizeof spec->size)
+        return rlar__fail(ctx, RLAR_E_ARG,
+                          "rlar_eval_splits: every argument is needed, and the size of the spec");
+    rlar__begin(ctx);
+    const rlar_eval_spec known = known_spec(spec);
+    RLAR_TRY(check_runs(ctx, &known));
+    RLAR_TRY(start_split(ctx, data, &known, &labels, &rule));
+    return rlar__splits_new(ctx, &labels, &rule, rule.trials, out);
 }
 
 rlar_status rlar_evaluate(rlar_ctx *ctx, const rlar_data *data, const rlar_eval_spec *spec,

@@ -330,17 +330,9 @@ static void substitute_copies(const experiment *e, int64_t trial, int64_t class)
                       e->out->own_x + corrupted_number(e, trial, class, i) * e->labels.d);
 }
 
-/* The training part has per_class samples of each class, class by class; `rows` has room for all
- * samples of the data. */
-static rlar_status make_trial(rlar_ctx *ctx, const experiment *e, int64_t trial, int64_t *rows) {
-    rlar_part part = {0};
-    RLAR_TRY(rlar__split_make(ctx, &e->labels, e->data_id, &e->rule, trial, &part));
-    int64_t *train = rows, *test = rows + part.n_train;
-    memcpy(train, part.train, (size_t)part.n_train * sizeof *train);
-    memcpy(test, part.test, (size_t)part.n_test * sizeof *test);
-    e->splits[trial] =
-        (rlar_rows){.train = train, .test = test, .n_train = part.n_train, .n_test = part.n_test};
-    rlar__part_free(&part);
+/* The training part has per_class samples of each class, class by class. */
+static rlar_status make_trial(rlar_ctx *ctx, const experiment *e, int64_t trial) {
+    int64_t *train = (int64_t *)e->splits[trial].train; /* ours until we give them away */
     for (int64_t i = 0; i < e->labels.c; i++) {
         take_copies(e, trial, i, train + i * e->spec.per_class);
         (e->spec.occluded ? substitute_copies : cover_copies)(e, trial, i);
@@ -348,16 +340,13 @@ static rlar_status make_trial(rlar_ctx *ctx, const experiment *e, int64_t trial,
     return rlar__poll(ctx);
 }
 
-/* One block for all splits, their rows behind them, so that one call frees it. */
 static rlar_status make_trials(rlar_ctx *ctx, experiment *e) {
-    const int64_t n = e->labels.n, most = e->substitutes.most;
+    const int64_t most = e->substitutes.most;
     const int64_t room = most > e->spec.per_class ? most : e->spec.per_class;
     RLAR_TRY(rlar__alloc(ctx, room, sizeof *e->shuffle, "the samples of a class", &e->shuffle));
-    RLAR_TRY(rlar__alloc(ctx, e->spec.trials, sizeof(rlar_rows) + (size_t)n * sizeof(int64_t),
-                         "the splits", &e->splits));
-    int64_t *rows = (int64_t *)(e->splits + e->spec.trials);
+    RLAR_TRY(rlar__splits_new(ctx, &e->labels, &e->rule, e->spec.trials, &e->splits));
     for (int64_t t = 0; t < e->spec.trials; t++)
-        RLAR_TRY(make_trial(ctx, e, t, rows + t * n));
+        RLAR_TRY(make_trial(ctx, e, t));
     return RLAR_OK;
 }
 
@@ -399,8 +388,4 @@ rlar_status rlar_occlude(rlar_ctx *ctx, const rlar_data *data, const rlar_occlus
     *out = e.out;
     *splits = e.splits;
     return RLAR_OK;
-}
-
-void rlar_rows_free(rlar_rows *splits) {
-    rlar__free(splits);
 }

@@ -308,6 +308,41 @@ rlar_status rlar__split_make(rlar_ctx *ctx, const rlar_labels *labels, uint64_t 
                       rlar__rng_seed(words, 4), out);
 }
 
+/* The rows stand behind the splits. */
+rlar_status rlar__splits_new(rlar_ctx *ctx, const rlar_labels *labels, const rlar_split_rule *rule,
+                             int64_t trials, rlar_rows **out) {
+    const int64_t n = labels->n;
+    const uint64_t data_id = rlar__data_id(labels);
+    rlar_rows *splits = NULL;
+    RLAR_TRY(rlar__alloc(ctx, trials, sizeof *splits + (size_t)n * sizeof(int64_t), "the splits",
+                         &splits));
+    rlar_status status = RLAR_OK;
+    for (int64_t t = 0; t < trials && status >= 0; t++) {
+        rlar_part part = {0};
+        int64_t *rows = (int64_t *)(splits + trials) + t * n;
+        status = rlar__split_make(ctx, labels, data_id, rule, t, &part);
+        if (status >= 0) {
+            memcpy(rows, part.train, (size_t)part.n_train * sizeof *rows);
+            memcpy(rows + part.n_train, part.test, (size_t)part.n_test * sizeof *rows);
+            splits[t] = (rlar_rows){.train = rows,
+                                    .test = rows + part.n_train,
+                                    .n_train = part.n_train,
+                                    .n_test = part.n_test};
+            status = rlar__poll(ctx);
+        }
+        rlar__part_free(&part);
+    }
+    if (status < 0)
+        rlar_rows_free(splits);
+    else
+        *out = splits;
+    return status;
+}
+
+void rlar_rows_free(rlar_rows *splits) {
+    rlar__free(splits);
+}
+
 /* ---- Folds inside a training part ---- */
 
 rlar_status rlar__inner_folds(rlar_ctx *ctx, const rlar_labels *labels, const rlar_part *outer,

@@ -48,6 +48,9 @@ rlar_status rlar__split_check(rlar_ctx *ctx, const rlar_labels *labels,
 rlar_status rlar__split_make(rlar_ctx *ctx, const rlar_labels *labels, uint64_t data_id,
                              const rlar_split_rule *rule, int64_t trial, rlar_part *out);
 void rlar__part_free(rlar_part *part);
+/* The splits of so many trials in one block, which rlar_rows_free frees. */
+rlar_status rlar__splits_new(rlar_ctx *ctx, const rlar_labels *labels, const rlar_split_rule *rule,
+                             int64_t trials, rlar_rows **out);
 
 /* Folds inside a training part, for tuning. How many: at most `wanted` and the smallest class that
  * occurs; an error when that has one sample. */

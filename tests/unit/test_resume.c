@@ -310,46 +310,43 @@ static void test_coarse(void **state) {
 
 /* ---- Given splits ---- */
 
-/* The rows of the splits that the rule makes, in another order: the same results. */
+/* The splits of the evaluation itself, with the tests in another order: the same results. */
 static void test_given(void **state) {
     (void)state;
     world w;
     rlar_eval_result plain, r;
-    rlar_labels labels;
-    rlar_part part[TRIALS];
-    rlar_rows rows[TRIALS];
+    rlar_rows *splits = NULL;
     world_open(&w, "iters=3", RLAR_TUNE_ORACLE);
     rlar_eval *first = evaluate(&w, &plain);
-    assert_int_equal(rlar__labels_of(w.ctx, w.data, &labels), RLAR_OK);
-    const rlar_split_rule rule = {.kind = RLAR_SPLIT_PER_CLASS, .per_class = 6, .seed = 5};
+    assert_int_equal(rlar_eval_splits(w.ctx, w.data, &w.spec, &splits), RLAR_OK);
+    int64_t *row = (int64_t *)splits[1].train;
     for (int t = 0; t < TRIALS; t++) {
-        assert_int_equal(
-            rlar__split_make(w.ctx, &labels, rlar__data_id(&labels), &rule, t, &part[t]), RLAR_OK);
-        for (int64_t i = 0; i < part[t].n_test / 2; i++) { /* the order of tests does not matter */
-            const int64_t other = part[t].n_test - 1 - i, row = part[t].test[i];
-            part[t].test[i] = part[t].test[other];
-            part[t].test[other] = row;
+        int64_t *test = (int64_t *)splits[t].test;
+        assert_int_equal(splits[t].n_train, C * 6);
+        assert_int_equal(splits[t].n_test, 36 - C * 6);
+        for (int64_t i = 0; i < splits[t].n_test / 2; i++) {
+            const int64_t other = splits[t].n_test - 1 - i, kept = test[i];
+            test[i] = test[other];
+            test[other] = kept;
         }
-        rows[t] = (rlar_rows){part[t].train, part[t].test, part[t].n_train, part[t].n_test};
     }
     w.spec.split = RLAR_SPLIT_GIVEN;
-    w.spec.given = rows;
+    w.spec.given = splits;
     rlar_eval *eval = evaluate(&w, &r);
     assert_same_results(&plain, &r);
     rlar_eval_free(eval);
-    part[1].train[0] = part[1].test[3];
+    row[0] = splits[1].test[3];
     refuse(&w, RLAR_E_ARG, "twice");
-    part[1].train[0] = 36;
+    row[0] = 36;
     refuse(&w, RLAR_E_ARG, "trial 2 has sample 36; there are 0 to 35");
-    rows[2].n_test = 0;
-    part[1].train[0] = -1;
+    row[0] = -1;
+    splits[2].n_test = 0;
     refuse(&w, RLAR_E_ARG, "sample -1");
-    rows[1] = rows[0];
+    splits[1] = splits[0];
     refuse(&w, RLAR_E_ARG, "trial 3 has no samples");
     w.spec.given = NULL;
     refuse(&w, RLAR_E_ARG, "none is there");
-    for (int t = 0; t < TRIALS; t++)
-        rlar__part_free(&part[t]);
+    rlar_rows_free(splits);
     rlar_eval_free(first);
     world_close(&w);
 }
