@@ -32,11 +32,12 @@ static bool named(const cli *c, const char *table) {
 
 static int check_tables(cli *c, const reproduction *r) {
     for (int i = 0; i < c->args.words; i++) {
-        bool known = false;
+        bool known = figure_known(c->args.word[i]);
         for (int k = 0; k < r->paper.count; k++)
             known = known || strcmp(r->paper.entry[k].table, c->args.word[i]) == 0;
         if (!known)
-            return cli_usage(c, "there is no table '%s'; 'rlar reproduce --list' shows them",
+            return cli_usage(c,
+                             "there is no table or figure '%s'; 'rlar reproduce --list' shows them",
                              c->args.word[i]);
     }
     return 0;
@@ -65,7 +66,7 @@ static int choose_methods(cli *c, reproduction *r) {
                                c->args.methods);
     list->item = cli_alloc((size_t)r->paper.count * sizeof *list->item);
     for (int i = 0; i < r->paper.count; i++)
-        if (paper_same_place(&r->paper.entry[i], r->place[0]))
+        if (paper_same_place(&r->paper.entry[i], &r->paper.entry[0]))
             list->item[list->count++] = r->paper.entry[i].method;
     return 0;
 }
@@ -114,6 +115,11 @@ static int plan(cli *c, reproduction *r) {
     r->spec.classifier = "1nn";
     r->spec.journal = a->resume != NULL ? a->resume : DEFAULT_JOURNAL;
     int code = check_tables(c, r);
+    if (code == 0 && a->json == 0 && a->list == 0)
+        for (int i = 0; i < a->words && code == 0; i++)
+            if (figure_known(a->word[i]))
+                code = cli_usage(c, "%s is numbers for rlar plot and rlar report: give --json",
+                                 a->word[i]);
     if (code == 0) {
         choose_places(c, r);
         code = choose_methods(c, r);
@@ -216,8 +222,8 @@ static int run_place(cli *c, reproduction *r, const paper_entry *place) {
     return code;
 }
 
-static void skip(cli *c, reproduction *r, const paper_entry *place, const char *file,
-                 const char *how) {
+void skip_place(cli *c, reproduction *r, const paper_entry *place, const char *file,
+                const char *how) {
     char title[160];
     json_t *entry = json_object();
     place_title(place, title, sizeof title);
@@ -256,10 +262,12 @@ static int run_places(cli *c, reproduction *r) {
     for (int i = 0; i < r->places && code == 0; i++) {
         const char *how, *file = place_missing(c, r->place[i], &how);
         if (file != NULL)
-            skip(c, r, r->place[i], file, how);
+            skip_place(c, r, r->place[i], file, how);
         else
             code = run_place(c, r, r->place[i]);
     }
+    if (code == 0)
+        code = run_figures(c, r);
     if (code == CODE_INTERRUPTED)
         cli_note(c, "what is finished is in %s: the same command goes on from there",
                  r->spec.journal);
@@ -279,11 +287,16 @@ static void list_tables(cli *c, const reproduction *r) {
         cli_table_add(&table, "%s\t%s\t%s%s", r->place[i]->table, title,
                       file != NULL ? "missing: " : "there", file != NULL ? file : "");
     }
+    if (c->args.words == 0)
+        cli_table_add(&table, "%s",
+                      "figures\tsensitivity, ksweep, convergence, matrices\tof the "
+                      "above; by name only, with --json");
     cli_table_print(c, &table);
 }
 
 static int report(cli *c, const reproduction *r) {
-    if (r->n_done == 0)
+    const bool figures = json_array_size(r->figures) + json_array_size(r->convergence) > 0;
+    if (r->n_done == 0 && !figures && r->matrices == NULL)
         return cli_error(c, CODE_IO, "%s has none of the data; --list shows what is looked for",
                          cli_data_dir(c));
     if (c->args.json == 0) {
@@ -306,13 +319,17 @@ static void reproduction_free(reproduction *r) {
     }
     cli_words_free(&r->method);
     json_decref(r->skipped);
+    json_decref(r->figures);
+    json_decref(r->convergence);
+    json_decref(r->matrices);
     free(r->place);
     free(r->done);
     paper_close(&r->paper);
 }
 
 int cli_cmd_reproduce(cli *c) {
-    reproduction r = {.skipped = json_array()};
+    reproduction r = {
+        .skipped = json_array(), .figures = json_array(), .convergence = json_array()};
     paper_open(&r.paper);
     int code = plan(c, &r);
     if (code == 0)

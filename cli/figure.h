@@ -100,9 +100,10 @@ int cli_figure_heatmap(cli *c, const cli_results *results, cli_figure *figure);
 int cli_figure_sweep(cli *c, const cli_results *results, cli_figure *figure);
 int cli_figure_sizes(cli *c, const cli_results *results, cli_figure *figure);
 int cli_figure_confusion(cli *c, const cli_results *results, cli_figure *figure);
-/* From the object "comparison" or "matrices" of a document; file is for messages. */
+/* From "comparison", "matrices" or "convergence" of a document; file is for messages. */
 int cli_figure_ranks(cli *c, const char *file, const json_t *comparison, cli_figure *figure);
 int cli_figure_matrices(cli *c, const char *file, const json_t *matrices, cli_figure *figure);
+int cli_figure_curves(cli *c, const char *file, const json_t *curves, cli_figure *figure);
 /* From files. */
 int cli_figure_convergence(cli *c, const char *const *path, int count, cli_figure *figure);
 int cli_figure_embedding(cli *c, const char *const *path, int count, cli_figure *figure);

@@ -135,6 +135,8 @@ static int read_axes(cli *c, const cli_result *result, int expected, grid *g) {
 static const char *measure(const cli_result *result) {
     const char *tune =
         json_string_value(json_object_get(json_object_get(result->root, "protocol"), "tune"));
+    if (tune == NULL) /* a result of reproduce */
+        tune = json_string_value(json_object_get(result->entry, "column"));
     if (tune != NULL && strcmp(tune, "oracle") == 0)
         return "test accuracy (%)";
     return "validation accuracy (%)";

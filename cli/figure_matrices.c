@@ -85,6 +85,15 @@ static void write_borders(FILE *out, const matrix *m, const json_t *classes) {
     }
 }
 
+/* T of the classes whose samples are shown; the others are no more to look at. */
+static void keep_columns(matrix *m, size_t columns) {
+    if (columns == 0 || columns >= m->columns)
+        return;
+    for (size_t i = 0; i < m->rows; i++)
+        memmove(m->value + i * columns, m->value + i * m->columns, columns * sizeof *m->value);
+    m->columns = columns;
+}
+
 /* A round step that leaves five numbers at most on an axis. */
 static double tic_step(size_t count) {
     const double unit = pow(10, floor(log10((double)count)));
@@ -126,6 +135,7 @@ int cli_figure_matrices(cli *c, const char *file, const json_t *matrices, cli_fi
                              "%s: matrices.%s is not a list of lists of numbers, all of one length",
                              file, key[i]);
     if (code == 0) {
+        keep_columns(&m[0], json_array_size(classes));
         m[2].high = percentile_99(&m[2]);
         figure->width = MATRICES * PANEL;
         figure->height = 320;

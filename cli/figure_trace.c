@@ -1,6 +1,7 @@
-/* figure_trace.c - the objective over the iterations or the seconds of a fit, from `fit --trace`.
+/* figure_trace.c - the objective over the iterations or the seconds of a fit, from `fit --trace`,
+ * or of many fits, one panel each, from the key "convergence" of `reproduce convergence`.
  *
- * The files are read as any table is, by the library; columns are found by their names. */
+ * Traces are read as any table is, by the library; columns are found by their names. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,10 +103,70 @@ static void draw_curves(const cli_figure *figure, const char *const *path, int c
     fputc('\n', figure->script);
 }
 
+/* ---- from one document ---- */
+
+static bool is_json(const char *path) {
+    const size_t length = strlen(path);
+    return length > 5 && strcmp(path + length - 5, ".json") == 0;
+}
+
+/* One panel; false when the objective is not a list of numbers. */
+static bool write_curve_panel(const cli_figure *figure, const json_t *curve, int index) {
+    const json_t *objective = json_object_get(curve, "objective");
+    const json_t *data = json_object_get(curve, "data");
+    const size_t count = json_array_size(objective);
+    FILE *out = figure->script;
+    fprintf(out, "$panel%d << END\n", index);
+    for (size_t i = 0; i < count; i++) {
+        const json_t *value = json_array_get(objective, i);
+        if (!json_is_number(value))
+            return false;
+        fprintf(out, "%zu %.17g\n", i + 1, json_number_value(value));
+    }
+    fputs("END\nset title ", out);
+    cli_quote(figure, json_is_string(data) ? json_string_value(data) : "", 40);
+    fprintf(out, "\nplot $panel%d with linespoints lw 1.8 ps 0.7 lc rgb '#000000' notitle\n",
+            index);
+    return count > 0;
+}
+
+int cli_figure_curves(cli *c, const char *file, const json_t *curves, cli_figure *figure) {
+    enum { MOST_PANELS = 24, ACROSS = 3, PANEL_WIDTH = 300, PANEL_HEIGHT = 230 };
+    const int count = (int)json_array_size(curves);
+    if (count < 1 || count > MOST_PANELS)
+        return cli_error(c, CODE_DATA,
+                         "%s: there is no key \"convergence\" with 1 to %d curves; it comes with "
+                         "'rlar reproduce convergence --json'",
+                         file, MOST_PANELS);
+    const int across = count < ACROSS ? count : ACROSS, down = (count + across - 1) / across;
+    figure->width = across * PANEL_WIDTH;
+    figure->height = down * PANEL_HEIGHT;
+    fprintf(figure->script,
+            "set xlabel 'iteration'\nset ylabel 'objective (12)'\nset multiplot layout %d,%d\n",
+            down, across);
+    for (int i = 0; i < count; i++)
+        if (!write_curve_panel(figure, json_array_get(curves, (size_t)i), i))
+            return cli_error(c, CODE_DATA, "%s: convergence[%d].objective is not a list of numbers",
+                             file, i);
+    fputs("unset multiplot\n", figure->script);
+    return 0;
+}
+
+static int curves_of(cli *c, const char *path, cli_figure *figure) {
+    json_t *root = NULL;
+    int code = cli_json_load(c, path, &root);
+    if (code == 0)
+        code = cli_figure_curves(c, path, json_object_get(root, "convergence"), figure);
+    json_decref(root);
+    return code;
+}
+
 int cli_figure_convergence(cli *c, const char *const *path, int count, cli_figure *figure) {
     range r[2] = {{INFINITY, -INFINITY}, {INFINITY, -INFINITY}};
     int64_t rows[MOST_CURVES];
     int code = 0;
+    if (count == 1 && is_json(path[0]))
+        return curves_of(c, path[0], figure);
     if (count > MOST_CURVES)
         return cli_usage(c, "%d files are more than %d curves", count, MOST_CURVES);
     for (int i = 0; i < count && code == 0; i++)

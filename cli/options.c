@@ -48,10 +48,15 @@ const cli_verb cli_verbs[] = {
      cli_cmd_tune},
     {"reproduce", "[TABLE]...", "the paper's tables, measured again",
      "Evaluates the paper's methods on the paper's data, sizes and splits, and prints each result\n"
-     "beside the paper's number. Without TABLE all but caltech101, which takes many hours. Data "
+     "beside the paper's number. The tables are uci, binalpha, yaleb, ar, coil20, caltech101, "
+     "blocks\n"
+     "and occlusion; without a name all but caltech101, which takes many hours. sensitivity, "
+     "ksweep,\n"
+     "convergence and matrices are the numbers of its figures, with --json. Data are looked for "
+     "in\n"
+     "--data-dir; what is missing is named, with where it comes from, and skipped. Finished fits "
      "are\n"
-     "looked for in --data-dir; what is missing is named, with where it comes from, and skipped.\n"
-     "Finished fits are kept in a journal: after an interruption the same command goes on.",
+     "kept in a journal: after an interruption the same command goes on.",
      "rlar reproduce uci --data-dir data --json -o uci.json", 0, 1 << 20, cli_cmd_reproduce},
     {"plot", "FIGURE INPUT...", "draw a figure with gnuplot",
      "Writes one figure as SVG, PDF or PNG, by the ending of -o. The figures and their INPUT:\n"

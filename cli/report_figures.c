@@ -99,6 +99,22 @@ static int figure_ranks(cli *c, gallery *g, const json_t *root) {
     return code;
 }
 
+/* A figure that a key of the document is for. */
+static int figure_of_key(cli *c, gallery *g, const json_t *root, const char *key,
+                         int (*draw)(cli *, const char *, const json_t *, cli_figure *),
+                         const char *caption) {
+    const json_t *value = json_object_get(root, key);
+    if (value == NULL)
+        return 0;
+    cli_figure figure;
+    cli_figure_begin(&figure);
+    int code = draw(c, g->file, value, &figure);
+    if (code == 0)
+        code = write_figure(c, g, &figure, caption);
+    cli_figure_free(&figure);
+    return code;
+}
+
 static double accuracy(const cli_result *result) {
     return cli_result_measure(result, "accuracy", "mean");
 }
@@ -203,6 +219,12 @@ int cli_report_figures(cli *c, const char *file, const json_t *root, const cli_r
     free(program);
     cli_printf(c, "<div class=\"figures\">\n");
     int code = figure_ranks(c, &g, root);
+    if (code == 0)
+        code = figure_of_key(c, &g, root, "convergence", cli_figure_curves,
+                             "The objective over the iterations, first split.");
+    if (code == 0)
+        code = figure_of_key(c, &g, root, "matrices", cli_figure_matrices,
+                             "T, V and S of the first classes, samples in their order.");
     if (code == 0)
         code = figures_sizes(c, &g, results);
     if (code == 0)

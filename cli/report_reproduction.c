@@ -134,8 +134,8 @@ void cli_report_reproduction(cli *c, const cli_results *results) {
                "best cell of the grid by the test samples themselves, an upper bound; cv: chosen "
                "inside each training set. = within the noise of the paper's number, + above it, "
                "\xe2\x88\x92 below it.</p>\n");
-    for (int i = 0; i < results->count; i++)
-        if (is_first(results, i, false))
+    for (int i = 0; i < results->count; i++) /* results of figures have nothing of the paper's */
+        if (is_first(results, i, false) && json_object_get(results->item[i].entry, "paper") != NULL)
             place_table(c, results, i);
 }
 

@@ -62,6 +62,9 @@ typedef struct reproduction {
     measured *done;
     int n_done;
     json_t *skipped;
+    json_t *figures;     /* results of sensitivity and ksweep */
+    json_t *convergence; /* curves */
+    json_t *matrices;    /* T, V and S, or NULL */
     rlar_eval_spec spec; /* what is common */
 } reproduction;
 /* Within the noise of two means over the trials: 2.5 sqrt(s1^2 + s2^2) / sqrt(trials) + 0.5
@@ -69,5 +72,12 @@ typedef struct reproduction {
 bool within_noise(const paper_entry *printed, const rlar_eval_result *r);
 void reproduction_text(cli *c, const reproduction *r);
 int reproduction_json(cli *c, const reproduction *r, json_t **out);
+
+/* ---- reproduce_figures.c and cmd_reproduce.c ---- */
+bool figure_known(const char *name);
+int run_figures(cli *c, reproduction *r);
+/* Say that the data are missing, and how to get them. */
+void skip_place(cli *c, reproduction *r, const paper_entry *place, const char *file,
+                const char *how);
 
 #endif

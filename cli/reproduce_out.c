@@ -232,7 +232,13 @@ int reproduction_json(cli *c, const reproduction *r, json_t **out) {
     cli_json_set(root, "command", command_json(c, r));
     cli_json_set(root, "data", data_json(r));
     cli_json_set(root, "protocol", protocol);
+    for (size_t i = 0; i < json_array_size(r->figures); i++)
+        json_array_append(results, json_array_get(r->figures, i));
     cli_json_set(root, "results", results);
+    if (json_array_size(r->convergence) > 0)
+        cli_json_set(root, "convergence", json_incref(r->convergence));
+    if (r->matrices != NULL)
+        cli_json_set(root, "matrices", json_incref(r->matrices));
     if (comparison != NULL)
         cli_json_set(root, "comparison", comparison);
     cli_json_set(root, "skipped", json_incref(r->skipped));

@@ -86,6 +86,25 @@ class Reproduce(Case):
         answer = self.json_of(*command[:-1])
         self.assertEqual(without_times(answer), without_times(whole))
 
+    def test_figures(self):
+        """The whole grid and the curve of the best cell, as fit and evaluate have them; rlar plot draws both."""
+        answer, _ = self.reproduce("sensitivity", "convergence", "--trials", "2")
+        self.write("figures.json", json.dumps(answer))
+        self.assertEqual([row["data"] for row in answer["results"]], list(UCI))
+        for row, curve in zip(answer["results"], answer["convergence"]):
+            self.assertEqual(len(row["grid"]["cells"]), 100)
+            self.assertEqual(curve["data"], row["data"])
+            self.assertEqual(len(curve["objective"]), 30)
+            falls = [b <= a * (1 + 1e-8) for a, b in zip(curve["objective"][1:], curve["objective"][2:])]
+            self.assertTrue(all(falls), row["data"])
+        file, size = UCI["wine"]
+        whole = self.json_of("evaluate", DATA / file, "--train-per-class", size, "--trials", "2", "--preset", "paper",
+                             "--tune", "oracle")["results"][0]
+        self.assertEqual(answer["results"][3]["grid"], whole["grid"])
+        for figure in ("heatmap", "convergence"):
+            self.ok("plot", figure, "figures.json", "-o", f"{figure}.svg")
+        self.fails(USAGE, "reproduce", "sensitivity", "--data-dir", DATA)  # numbers need --json
+
     def test_columns(self):
         answer, _ = self.reproduce("uci", "--methods", "rr", "--trials", "2", "--columns", "cv")
         self.assertEqual({row["column"] for row in answer["results"]}, {"cv"})
@@ -97,6 +116,7 @@ class Reproduce(Case):
         self.assertRegex(done.text, r"uci +Iris, 10 per class +there")
         self.assertRegex(done.text, r"occlusion +AR, 8 per class, 2 of them with scarf +missing: AR_32x32")
         self.assertNotIn("Caltech", done.text)
+        self.assertRegex(done.text, r"figures +sensitivity, ksweep, convergence, matrices")
         self.assertIn("Caltech101, 25 per class", self.ok("reproduce", "--list", "caltech101").text)
 
     def test_nothing_to_do(self):
