@@ -35,6 +35,7 @@ const char *place_missing(const cli *c, const paper_entry *place, const char **h
 int place_load(cli *c, const paper_entry *place, int64_t trials, uint64_t seed, place_data *out);
 void place_free(place_data *data);
 const char *place_file(const paper_entry *place); /* what it is called in the data folder */
+const char *place_scale(const paper_entry *place);
 /* "AR, 8 per class, blocks of 15 x 15" */
 void place_title(const paper_entry *place, char *buf, size_t size);
 

@@ -58,6 +58,7 @@ static rlar_eval_spec spec_of(const reproduction *r, const paper_entry *place,
     spec.methods = params;
     spec.n_methods = 1;
     spec.tune = RLAR_TUNE_ORACLE;
+    spec.scale = place_scale(place);
     spec.split = RLAR_SPLIT_PER_CLASS;
     spec.per_class = place->per_class;
     return spec;
@@ -70,6 +71,7 @@ static void add_result(reproduction *r, kind which, const paper_entry *place,
     cli_json_set(entry, "table", cli_json_text(names[which]));
     cli_json_set(entry, "data", cli_json_text(place->data));
     cli_json_set(entry, "train_per_class", json_integer(place->per_class));
+    cli_json_set(entry, "scale", cli_json_text(place_scale(place)));
     cli_json_set(entry, "column", cli_json_text(column_name(COLUMN_ORACLE)));
     json_array_append_new(r->figures, entry);
 }

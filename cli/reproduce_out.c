@@ -140,6 +140,7 @@ static json_t *cell_json(const reproduction *r, const measured *m, int method) {
     cli_json_set(entry, "data", cli_json_text(m->place->data));
     cli_json_set(entry, "train_per_class", json_integer(m->place->per_class));
     cli_json_set(entry, "variant", cli_json_text(m->place->variant));
+    cli_json_set(entry, "scale", cli_json_text(place_scale(m->place)));
     cli_json_set(entry, "column", cli_json_text(column_name(m->which)));
     cli_json_set(entry, "paper", printed != NULL ? paper_json(printed) : json_null());
     cli_json_set(entry, "within",
@@ -221,7 +222,6 @@ int reproduction_json(cli *c, const reproduction *r, json_t **out) {
     const int code = comparison_json(c, r, &comparison);
     cli_json_set(protocol, "trials", json_integer(r->spec.trials));
     cli_json_set(protocol, "seed", json_integer((json_int_t)r->spec.seed));
-    cli_json_set(protocol, "scale", cli_json_text(r->spec.scale));
     cli_json_set(protocol, "classifier", cli_json_text(r->spec.classifier));
     cli_json_set(protocol, "coarse", json_boolean(r->spec.coarse));
     for (int i = 0; i < r->n_done; i++)
