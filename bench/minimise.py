@@ -42,9 +42,6 @@ PAPER = {"binalpha": (64.80, 66.92, 68.33, 69.40), "coil20": (96.92, 98.58, 99.1
 SMALL = {"dermatology": ("dermatology.csv.gz", (12,)), "diabetes": ("diabetes.csv.gz", (76,)),
          "ionosphere": ("ionosphere.csv.gz", (35,)), "iris": ("iris.csv.gz", (10,)),
          "wine": ("wine.csv.gz", (11,))}
-# Cross-validation has five folds: coarser grids.
-CV_GRID = ("alpha=0.001,0.01,0.1,1", "beta=0.001,0.01,0.1,1,10")
-CV_GRID_IMAGES = ("alpha=0.01,0.1,1", "beta=0.1,1,10")
 SMOOTH = "minimise,eps=1"  # the loss stays smooth: the better classifier
 LONG = ("paper,iters=100", "anneal,iters=100", "minimise,tol=1e-6,iters=60")
 PATH = ("COIL20.mat", 15)
@@ -169,15 +166,15 @@ def summary_of_path(done):
           f"{sums['alone_steps']} steps); objectives {below:.2f} to {above:.2f} % above")
 
 
-def evaluate(study, data, size, solver, tune, grid=(), trials=10, more="iters=30"):
+def evaluate(study, data, size, solver, tune, trials=10, more="iters=30"):
     command = [study.build / "rlar", "evaluate", data, "--methods", "rlar", "--train-per-class", str(size),
                "--trials", str(trials), "--tune", tune, "-p", more, "--missing", "mean", "--json", "-q"]
     for setting in ("solver=" + solver).split(","):
         command += ["-p", setting]
     if study.threads:
         command += ["--threads", str(study.threads)]
-    for axis in grid:
-        command += ["--grid", axis]
+    if tune == "cv":  # five folds: from coarse to fine, about a third of the grid
+        command.append("--coarse")
     run = subprocess.run(command, check=True, capture_output=True, text=True)
     return json.loads(run.stdout)["results"][0]
 
@@ -191,8 +188,7 @@ def accuracy(study):
                     key = f"{name} {size} {tune} {solver}"
                     if key in load("solver-accuracy.json"):
                         continue
-                    grid = CV_GRID_IMAGES if name in SIZES else CV_GRID
-                    result = evaluate(study, data, size, solver, tune, grid if tune == "cv" else ())
+                    result = evaluate(study, data, size, solver, tune)
                     right = result["accuracy"]
                     done = load("solver-accuracy.json")  # another run may have added to it
                     cells = {cell(row): row["accuracy"] for row in result["grid"]["cells"]}
@@ -214,7 +210,7 @@ def ends(study):
             key = f"{name} {sizes[0]} {end}"
             if key in load("solver-ends.json"):
                 continue
-            result = evaluate(study, data, sizes[0], "minimise", "oracle", (), 3, end)
+            result = evaluate(study, data, sizes[0], "minimise", "oracle", 3, end)
             done = load("solver-ends.json")
             done[key] = {cell(row): row["accuracy"] for row in result["grid"]["cells"]}
             store("solver-ends.json", done)
