@@ -88,8 +88,10 @@ typedef struct cli_cells {
     double low, high; /* of the colours */
 } cli_cells;
 
-void cli_cells_free(cli_cells *cells);
-void cli_cells_draw(cli_figure *figure, const cli_cells *panel, int count);
+/* Makes the cells of one result; what it leaves in them is freed by the caller. */
+typedef int cli_make_panel(cli *c, const cli_result *result, cli_cells *out);
+/* A panel for each result. */
+int cli_figure_panels(cli *c, const cli_results *results, cli_make_panel *make, cli_figure *figure);
 
 /* ---- the figures ---- */
 

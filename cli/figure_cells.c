@@ -10,7 +10,7 @@
 
 enum { NAME_LIMIT = 24, MOST_TICS = 40 };
 
-void cli_cells_free(cli_cells *cells) {
+static void cells_free(cli_cells *cells) {
     const int count = cells->columns * cells->rows;
     for (int i = 0; i < count && cells->text != NULL; i++)
         free(cells->text[i]);
@@ -141,7 +141,7 @@ static void panel_size(const cli_cells *p, int *width, int *height) {
 
 /* All panels are as large as the largest needs. The margin at the right has room for the numbers of
  * the scale and its label: gnuplot leaves out a text that does not fit. */
-void cli_cells_draw(cli_figure *figure, const cli_cells *panel, int count) {
+static void cells_draw(cli_figure *figure, const cli_cells *panel, int count) {
     FILE *out = figure->script;
     int width = 0, height = 0;
     bool key = false;
@@ -160,4 +160,19 @@ void cli_cells_draw(cli_figure *figure, const cli_cells *panel, int count) {
         write_panel(figure, &panel[i], i);
     if (count > 1)
         fputs("unset multiplot\n", out);
+}
+
+int cli_figure_panels(cli *c, const cli_results *results, cli_make_panel *make,
+                      cli_figure *figure) {
+    cli_cells panel[CLI_PANELS];
+    int count = 0, code = cli_results_few(c, results);
+    for (int i = 0; i < results->count && code == 0; i++) {
+        code = make(c, &results->item[i], &panel[i]);
+        count += code == 0;
+    }
+    if (code == 0)
+        cells_draw(figure, panel, count);
+    for (int i = 0; i < count; i++)
+        cells_free(&panel[i]);
+    return code;
 }

@@ -78,17 +78,7 @@ static int confusion_panel(cli *c, const cli_result *result, cli_cells *out) {
 }
 
 int cli_figure_confusion(cli *c, const cli_results *results, cli_figure *figure) {
-    cli_cells panel[CLI_PANELS];
-    int count = 0, code = cli_results_few(c, results);
-    for (int i = 0; i < results->count && code == 0; i++) {
-        code = confusion_panel(c, &results->item[i], &panel[i]);
-        count += code == 0;
-    }
-    if (code == 0)
-        cli_cells_draw(figure, panel, count);
-    for (int i = 0; i < count; i++)
-        cli_cells_free(&panel[i]);
-    return code;
+    return cli_figure_panels(c, results, confusion_panel, figure);
 }
 
 /* ---- training sizes ---- */

@@ -71,6 +71,9 @@ typedef struct reproduction {
 /* Within the noise of two means over the trials: 2.5 sqrt(s1^2 + s2^2) / sqrt(trials) + 0.5
  * points; where the paper has no deviation, ours stands for it. */
 bool within_noise(const paper_entry *printed, const rlar_eval_result *r);
+/* A result at a place, under the name of a table or figure. */
+json_t *place_json(const paper_entry *place, const char *table, column which,
+                   const rlar_params *params, const rlar_eval_result *result);
 void reproduction_text(cli *c, const reproduction *r);
 int reproduction_json(cli *c, const reproduction *r, json_t **out);
 

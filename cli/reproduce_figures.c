@@ -64,21 +64,14 @@ static rlar_eval_spec spec_of(const reproduction *r, const paper_entry *place,
     return spec;
 }
 
-/* An entry as those of the tables, under the name of the figure. */
 static void add_result(reproduction *r, kind which, const paper_entry *place,
                        const rlar_params *params, const rlar_eval_result *result) {
-    json_t *entry = cli_result_json(result, params, RLAR_TUNE_ORACLE);
-    cli_json_set(entry, "table", cli_json_text(names[which]));
-    cli_json_set(entry, "data", cli_json_text(place->data));
-    cli_json_set(entry, "train_per_class", json_integer(place->per_class));
-    cli_json_set(entry, "scale", cli_json_text(place_scale(place)));
-    cli_json_set(entry, "column", cli_json_text(column_name(COLUMN_ORACLE)));
-    json_array_append_new(r->figures, entry);
+    json_array_append_new(r->figures,
+                          place_json(place, names[which], COLUMN_ORACLE, params, result));
 }
 
-static int search(cli *c, reproduction *r, const rlar_eval_spec *spec, const place_data *data,
-                  rlar_eval **eval, rlar_eval_result *out) {
-    (void)r;
+static int search(cli *c, const rlar_eval_spec *spec, const place_data *data, rlar_eval **eval,
+                  rlar_eval_result *out) {
     c->started = cli_now();
     *out = RLAR_INIT(rlar_eval_result);
     const int code = cli_check(c, rlar_evaluate(c->ctx, data->data, spec, eval));
@@ -92,7 +85,7 @@ static int sensitivity(cli *c, reproduction *r, const paper_entry *place, const 
     rlar_eval *eval = NULL;
     rlar_eval_result result;
     spec.coarse = 0;
-    const int code = search(c, r, &spec, data, &eval, &result);
+    const int code = search(c, &spec, data, &eval, &result);
     if (code == 0)
         add_result(r, SENSITIVITY, place, params, &result);
     rlar_eval_free(eval);
@@ -100,13 +93,13 @@ static int sensitivity(cli *c, reproduction *r, const paper_entry *place, const 
 }
 
 /* alpha and beta of the best cell into the parameters. */
-static int set_best(cli *c, reproduction *r, const paper_entry *place, const place_data *data,
+static int set_best(cli *c, const reproduction *r, const paper_entry *place, const place_data *data,
                     rlar_params *params) {
     const rlar_params *const methods[] = {params};
     const rlar_eval_spec spec = spec_of(r, place, methods);
     rlar_eval *eval = NULL;
     rlar_eval_result result;
-    int code = search(c, r, &spec, data, &eval, &result);
+    int code = search(c, &spec, data, &eval, &result);
     for (int64_t a = 0; a < result.n_axes && code == 0; a++)
         code = cli_check(
             c, rlar_params_set(c->ctx, params, result.axis_names[a],
@@ -130,7 +123,7 @@ static int ksweep(cli *c, reproduction *r, const paper_entry *place, const place
     spec.axes = &axis;
     spec.n_axes = 1;
     spec.coarse = 0;
-    const int code = search(c, r, &spec, data, &eval, &result);
+    const int code = search(c, &spec, data, &eval, &result);
     if (code == 0)
         add_result(r, KSWEEP, place, params, &result);
     rlar_eval_free(eval);

@@ -132,16 +132,22 @@ static json_t *paper_json(const paper_entry *printed) {
     return object;
 }
 
+json_t *place_json(const paper_entry *place, const char *table, column which,
+                   const rlar_params *params, const rlar_eval_result *result) {
+    json_t *entry = cli_result_json(result, params, column_tune(which));
+    cli_json_set(entry, "table", cli_json_text(table));
+    cli_json_set(entry, "data", cli_json_text(place->data));
+    cli_json_set(entry, "train_per_class", json_integer(place->per_class));
+    cli_json_set(entry, "variant", cli_json_text(place->variant));
+    cli_json_set(entry, "scale", cli_json_text(place_scale(place)));
+    cli_json_set(entry, "column", cli_json_text(column_name(which)));
+    return entry;
+}
+
 static json_t *cell_json(const reproduction *r, const measured *m, int method) {
     const rlar_eval_result result = result_of(m, method);
     const paper_entry *printed = paper_find(&r->paper, m->place, r->method.item[method]);
-    json_t *entry = cli_result_json(&result, m->params[method], column_tune(m->which));
-    cli_json_set(entry, "table", cli_json_text(m->place->table));
-    cli_json_set(entry, "data", cli_json_text(m->place->data));
-    cli_json_set(entry, "train_per_class", json_integer(m->place->per_class));
-    cli_json_set(entry, "variant", cli_json_text(m->place->variant));
-    cli_json_set(entry, "scale", cli_json_text(place_scale(m->place)));
-    cli_json_set(entry, "column", cli_json_text(column_name(m->which)));
+    json_t *entry = place_json(m->place, m->place->table, m->which, m->params[method], &result);
     cli_json_set(entry, "paper", printed != NULL ? paper_json(printed) : json_null());
     cli_json_set(entry, "within",
                  printed != NULL ? json_boolean(within_noise(printed, &result)) : json_null());

@@ -42,14 +42,15 @@ static rlar_status make_cell(rlar_ctx *ctx, const rlar_unit *u, int64_t cell, rl
 }
 
 rlar_status rlar__unit_key(rlar_ctx *ctx, const rlar_unit *u, int64_t cell, rlar_key *out) {
-    const int64_t neighbours = u->run->spec->neighbours;
+    /* Where something is chosen, a fit may be refused that is none otherwise (refuse_zero). */
+    const int64_t settings[] = {u->run->spec->neighbours, u->run->spec->tune != RLAR_TUNE_NONE};
     rlar_cell made = {0};
     RLAR_TRY(make_cell(ctx, u, cell, &made));
     rlar_key key = u->key;
     const rlar_status status = rlar__key_add_params(ctx, made.params, &key);
     key = rlar__key_add_text(key, made.scale ? made.scale : "");
     key = rlar__key_add_text(key, made.classifier ? made.classifier : "");
-    *out = rlar__key_add(key, &neighbours, sizeof neighbours);
+    *out = rlar__key_add(key, settings, sizeof settings);
     rlar__cell_free(&made);
     return status;
 }

@@ -253,23 +253,43 @@ static void test_no_journal(void **state) {
 /* Keys tell apart what differs in one bit, in length, or in where one piece ends. */
 static void test_keys(void **state) {
     (void)state;
-    enum { MANY = 2000 };
-    rlar_key *key = malloc(MANY * sizeof *key);
-    char bytes[MANY] = {0};
-    for (int i = 0; i < MANY; i++)
-        key[i] = rlar__key_add((rlar_key){{0}}, bytes, (size_t)i / 2);
-    for (int i = 1; i < MANY; i += 2) {
-        bytes[i / 40] ^= (char)(1 << (i % 7));
-        key[i] = rlar__key_add((rlar_key){{0}}, bytes, 60);
-        bytes[i / 40] ^= (char)(1 << (i % 7));
+    enum { BYTES = 60, FLIPS = 8 * BYTES, LENGTHS = 200, MANY = FLIPS + LENGTHS };
+    rlar_key key[MANY];
+    char bytes[LENGTHS] = {0};
+    for (int i = 0; i < LENGTHS; i++)
+        key[i] = rlar__key_add((rlar_key){{0}}, bytes, (size_t)i);
+    for (int i = 0; i < FLIPS; i++) {
+        bytes[i / 8] ^= (char)(1 << (i % 8));
+        key[LENGTHS + i] = rlar__key_add((rlar_key){{0}}, bytes, BYTES);
+        bytes[i / 8] ^= (char)(1 << (i % 8));
     }
-    for (int i = 0; i < 300; i++)
-        for (int j = 0; j < i; j += 2)
-            assert_true(i / 2 == j / 2 || key[i & ~1].word[0] != key[j].word[0]);
+    for (int i = 0; i < MANY; i++)
+        for (int j = 0; j < i; j++)
+            assert_true(key[i].word[0] != key[j].word[0] && key[i].word[1] != key[j].word[1]);
     const rlar_key ab = rlar__key_add_text(rlar__key_add_text((rlar_key){{0}}, "ab"), "c");
     const rlar_key bc = rlar__key_add_text(rlar__key_add_text((rlar_key){{0}}, "a"), "bc");
     assert_true(ab.word[0] != bc.word[0] && ab.word[1] != bc.word[1]);
-    free(key);
+}
+
+/* A zero map is a result where nothing is chosen, and refused where something is; a journal that
+ * has the one must not answer for the other. */
+static void test_zero_map(void **state) {
+    (void)state;
+    static const char *const alphas[] = {"0.1", "100000"};
+    world w;
+    rlar_eval_result r;
+    world_open(&w, "solver=minimise alpha=100000", RLAR_TUNE_NONE);
+    w.spec.journal = w.journal;
+    w.spec.n_axes = 0;
+    rlar_eval_free(evaluate(&w, &r));
+    w.axes[0] = (rlar_axis){NULL, "alpha", alphas, 2};
+    w.spec.n_axes = 1;
+    w.spec.tune = RLAR_TUNE_ORACLE;
+    rlar_eval *eval = evaluate(&w, &r);
+    assert_int_equal(r.selected[0], 0);
+    assert_true(isnan(r.cell_accuracy[1]) && r.cell_failures[1] == TRIALS);
+    rlar_eval_free(eval);
+    world_close(&w);
 }
 
 /* ---- From coarse to fine ---- */
@@ -355,8 +375,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_go_on),      cmocka_unit_test(test_other_fits_are_not_taken),
         cmocka_unit_test(test_broken_end), cmocka_unit_test(test_no_journal),
-        cmocka_unit_test(test_keys),       cmocka_unit_test(test_coarse),
-        cmocka_unit_test(test_given),
+        cmocka_unit_test(test_zero_map),   cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_coarse),     cmocka_unit_test(test_given),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
