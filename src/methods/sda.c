@@ -9,8 +9,9 @@
  * gamma = ridge / n and lambda = tau lambda_max, lambda_max = max_j 2 sqrt(sum_k C_jk^2 / D_k) with
  * C = X^T Y / n: from there on every beta vanishes. A direction that vanishes ends the list, and d
  * directions span everything: at most min(c - 1, d). The first theta is not drawn at random but the
- * leading eigenvector of what is left of C^T C, so that there is no seed. n >= d: G = X^T X / n is
- * made once (n d^2); n < d: nothing of size d x d. */
+ * leading eigenvector of what is left of C^T C, so that there is no seed. With up to MADE_ONCE
+ * features per sample G = X^T X / n is made once (n d^2): all directions and iterations then cost
+ * little. With more of them nothing of size d x d is made. */
 #include "methods/method.h"
 
 #include <math.h>
@@ -31,6 +32,8 @@ static const rlar_param_def params_table[] = {
     {NULL, RLAR_PARAM_REAL, 0, 0, 0, NULL, NULL, NULL, NULL},
 };
 
+/* Features per sample from which on G costs more than it saves: measured between 6 and 12. */
+enum { MADE_ONCE = 6 };
 static const double NO_SCORE = 1e-12; /* length of a score that is rounding only */
 /* Share of the leading eigenvalue below which the classes have no direction left. */
 static const double NO_DIRECTION = 1e-20;
@@ -43,10 +46,10 @@ typedef struct state {
     int64_t iters;
     rlar_enet en;
     double *centred;     /* d x n; n x d once transposed */
-    double *gram;        /* d x d, n >= d only */
+    double *gram;        /* d x d, where it is made */
     double *mean;        /* d */
     double *cross;       /* d x c: C */
-    double *ridges;      /* d x c: (G + gamma I)^-1 C, n >= d only */
+    double *ridges;      /* d x c: (G + gamma I)^-1 C, likewise */
     double *ridge;       /* d: the same times theta, likewise */
     double *share;       /* c: diagonal of D */
     double *pull;        /* c x c: D^-1/2 C^T C D^-1/2 */
@@ -77,7 +80,7 @@ static state state_new(const rlar_train *train, const rlar_params *params) {
                    .iters = rlar__param_int(params, "iters"),
                    .en = {.n = n,
                           .d = d,
-                          .covariance = d <= n,
+                          .covariance = d / MADE_ONCE <= n,
                           .gamma = rlar__param(params, "ridge") / (double)n,
                           .lambda = rlar__param(params, "tau")}}; /* times lambda_max, later */
 }

@@ -47,10 +47,10 @@ class Problem:
         return (self.index[:, None] == np.arange(self.c)).astype(float)
 
 
-def random_problem(regime, seed, scale="none"):
+def random_problem(regime, seed, scale="none", features=None):
     """Gaussian classes with features of different magnitude and a few outliers, in random order."""
     d, sizes = REGIMES[regime]
-    X, labels = rlar_problems.samples(np.random.default_rng(seed), d, sizes)
+    X, labels = rlar_problems.samples(np.random.default_rng(seed), features or d, sizes)
     return Problem(f"{regime}, seed {seed}", X, labels, scale)
 
 

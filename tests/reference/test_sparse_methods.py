@@ -324,9 +324,20 @@ def score_of(G, C, D, gamma, lam, b):
 class SDA(MethodTest):
     method = "sda"
     SETTINGS = ((1e-3, 1e-2), (1e-2, 1e-1))
+    WIDE = 160  # features for 21 samples: too many for the program to make X'X
+
+    def problems(self):
+        return harness.problems() + [harness.random_problem("n << d", 45, "none", self.WIDE),
+                                     harness.random_problem("n << d", 46, "unit", self.WIDE)]
+
+    def test_both_forms(self):
+        """X'X is made where it pays, also for more features than samples."""
+        for features, path in ((60, "primal"), (self.WIDE, "dual")):
+            problem = harness.random_problem("n << d", 47, "unit", features)
+            self.assertEqual(fit_sda(problem, 1e-3, 1e-2).json["path"], path)
 
     def test_oracle(self):
-        for problem in harness.problems():
+        for problem in self.problems():
             for gamma, tau in self.SETTINGS:
                 for iters in ITERATIONS:
                     found = fit_sda(problem, gamma, tau, iters)
@@ -336,7 +347,7 @@ class SDA(MethodTest):
 
     def test_optimality(self):
         """Scores of length one exist for which each column solves its elastic net."""
-        for problem in harness.problems():
+        for problem in self.problems():
             G, C, D = sda_reference.moments(problem.Z, problem.index)
             for gamma, tau in self.SETTINGS:
                 lam = tau * sda_reference.lambda_max(C, D)
@@ -348,7 +359,7 @@ class SDA(MethodTest):
 
     def test_trace(self):
         """The objective falls within a direction; finished directions stay in the sum."""
-        for problem in harness.problems():
+        for problem in self.problems():
             trace = fit_sda(problem, 1e-3, 1e-2).trace["objective"]
             done, wanted = 0.0, []
             for s in sda_reference.sda(problem.Z, problem.index, 1e-3, 1e-2):
@@ -373,7 +384,7 @@ class SDA(MethodTest):
 
     def test_without_l1(self):
         """All directions together span what the closed form does; each equals it in the end."""
-        for problem in harness.problems():
+        for problem in self.problems():
             closed = sda_reference.ridge_only(problem.Z, problem.index, 1e-3)
             W = fit_sda(problem, 1e-3, 0).W
             self.check(W, lambda Z: sda_reference.projection(Z, problem.index, 1e-3, 0), problem,
