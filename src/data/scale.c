@@ -3,12 +3,13 @@
  *   unit     x <- x / ||x||, sample by sample; the zero sample stays zero
  *   minmax   x_j <- (x_j - min_j) / (max_j - min_j)
  *   zscore   x_j <- (x_j - mean_j) / sd_j, sd in the population form (divide by n)
+ *   rms      x <- x / sqrt(mean ||x||^2), one number for all samples and features
  *
- * Per-feature steps are kept as shift and factor; a constant feature has factor 0 and becomes 0
- * whatever is put in. Values up to the largest double and down to subnormals are safe: sums run
- * over values that were multiplied by a power of two, which is exact. Sums over samples run in
- * sample order, one feature by one thread, so the bits do not depend on the number of threads. The
- * results are not checked to be finite. */
+ * All but unit are kept as shift and factor of each feature; a constant feature has factor 0 and
+ * becomes 0 whatever is put in (rms: if it was 0). Values up to the largest double and down to
+ * subnormals are safe: sums run over values that were multiplied by a power of two, which is exact.
+ * Sums over samples run in sample order, one feature by one thread, so the bits do not depend on
+ * the number of threads. The results are not checked to be finite. */
 #include "data/scale.h"
 
 #include <math.h>
@@ -23,7 +24,7 @@ enum {
     LARGEST_EXPONENT = 1000 /* of a power of two; its inverse is a normal double too */
 };
 
-static const char *const kind_name[] = {"unit", "minmax", "zscore"}; /* by rlar_scale_kind */
+static const char *const kind_name[] = {"unit", "minmax", "zscore", "rms"}; /* by rlar_scale_kind */
 enum { KINDS = sizeof kind_name / sizeof kind_name[0] };
 
 /* ---- The chain as text ---- */
@@ -47,12 +48,12 @@ rlar_status rlar__scaling_parse(rlar_ctx *ctx, const char *text, rlar_scaling *o
         if (kind < 0)
             return rlar__fail(ctx, RLAR_E_ARG,
                               "scale \"%.100s\": \"%.*s\" is not a scaling; choose none, or unit, "
-                              "minmax, zscore, or a chain of them such as minmax,unit",
+                              "minmax, zscore, rms, or a chain of them such as zscore,rms",
                               text, length < 40 ? (int)length : 40, p);
         if (parsed.count == RLAR_SCALE_STEPS)
             return rlar__fail(ctx, RLAR_E_ARG,
                               "scale \"%.100s\": more than %d steps; choose at most %d of unit, "
-                              "minmax, zscore",
+                              "minmax, zscore, rms",
                               text, RLAR_SCALE_STEPS, RLAR_SCALE_STEPS);
         parsed.step[parsed.count++].kind = (rlar_scale_kind)kind;
         p += length;
@@ -308,6 +309,36 @@ static double block_mean(const feature_block *b, int64_t j) {
     return fmin(fmax(b->mean[j] / b->power[j], b->min[j]), b->max[j]);
 }
 
+/* The root mean square of the feature's values; share_length goes on from there. */
+static double rms_of(const feature_block *b, int64_t j) {
+    return sqrt(b->mean[j] * b->mean[j] + b->variance[j]) / b->power[j];
+}
+
+/* Shift and factor of feature `at`, number j of the block. */
+static void learn_feature(const feature_block *b, int64_t j, rlar_scale_step *step, int64_t at) {
+    const bool minmax = step->kind == RLAR_SCALE_MINMAX;
+    if (step->kind == RLAR_SCALE_RMS) {
+        step->shift[at] = 0;
+        step->factor[at] = rms_of(b, j);
+        return;
+    }
+    step->shift[at] = minmax ? b->min[j] : block_mean(b, j);
+    step->factor[at] = minmax ? minmax_factor(b->min[j], b->max[j]) : zscore_factor(b, j);
+}
+
+/* From the root mean square of every feature to the one factor; samples that are all 0 stay so. */
+static void share_length(rlar_scale_step *step, int64_t d) {
+    double largest = 0, sum = 0;
+    for (int64_t j = 0; j < d; j++)
+        largest = fmax(largest, step->factor[j]);
+    const double power = power_for(largest);
+    for (int64_t j = 0; j < d; j++)
+        sum += (step->factor[j] * power) * (step->factor[j] * power);
+    const double factor = power / sqrt(sum);
+    for (int64_t j = 0; j < d; j++)
+        step->factor[j] = isfinite(factor) ? factor : 1;
+}
+
 /* All that is wanted of one run of features. Tasks write disjoint parts of the outputs. */
 static rlar_status learn_block(void *arg, int64_t index) {
     const learn_job *job = arg;
@@ -323,11 +354,8 @@ static rlar_status learn_block(void *arg, int64_t index) {
     for (int64_t j = 0; j < count; j++) {
         if (job->fill)
             job->fill[first + j] = block_mean(&b, j);
-        if (job->step) {
-            job->step->shift[first + j] = minmax ? b.min[j] : block_mean(&b, j);
-            job->step->factor[first + j] =
-                minmax ? minmax_factor(b.min[j], b.max[j]) : zscore_factor(&b, j);
-        }
+        if (job->step)
+            learn_feature(&b, j, job->step, first + j);
     }
     return RLAR_OK;
 }
@@ -392,6 +420,8 @@ static rlar_status learn_chain(rlar_ctx *ctx, rlar_scaling *scaling, const rlar_
             RLAR_TRY(on_features(ctx, range_block, job));
         if (job.step->kind != RLAR_SCALE_UNIT)
             RLAR_TRY(on_features(ctx, learn_block, job));
+        if (job.step->kind == RLAR_SCALE_RMS)
+            share_length(job.step, scaling->d);
         RLAR_TRY(apply_steps(ctx, (apply_job){scaling, s, s + 1, samples->x, samples->n}));
     }
     return RLAR_OK;

@@ -1,4 +1,4 @@
-/* scale.h - the scalings: none, unit, minmax, zscore and chains of them. */
+/* scale.h - the scalings: none, unit, minmax, zscore, rms and chains of them. */
 #ifndef RLAR_SCALE_H
 #define RLAR_SCALE_H
 
@@ -9,11 +9,12 @@ enum { RLAR_SCALE_STEPS = 4 }; /* the longest chain */
 typedef enum rlar_scale_kind {
     RLAR_SCALE_UNIT,
     RLAR_SCALE_MINMAX,
-    RLAR_SCALE_ZSCORE
+    RLAR_SCALE_ZSCORE,
+    RLAR_SCALE_RMS
 } rlar_scale_kind;
 
 /* One step. Per-feature steps map x_j to (x_j - shift_j) * factor_j; factor 0 for a constant
- * feature. */
+ * feature; one factor for all in rms. */
 typedef struct rlar_scale_step {
     rlar_scale_kind kind;
     double *shift, *factor; /* d each; NULL for unit */

@@ -129,7 +129,7 @@ static rlar_status read_scale(rlar_ctx *ctx, const rlar_header *header, rlar_sca
         return rlar__fail(
             ctx, RLAR_E_MODEL,
             "scale \"%.60s\" is unknown: none, or a chain of at most %d of unit, minmax, "
-            "zscore; use a newer rlar",
+            "zscore, rms; use a newer rlar",
             text, RLAR_SCALE_STEPS);
     return RLAR_OK;
 }

@@ -297,7 +297,7 @@ def successes():
     wide = np.random.RandomState(1).randint(0, 256, size=(12, 40))
     yield Odd("fewer samples than features", "fit wide.csv -k 2", OK, (),
               {"wide.csv": table_text(wide, [1, 2, 3] * 4)})
-    for scale in ("none", "unit", "minmax", "zscore", "minmax,unit", "zscore,unit"):
+    for scale in ("none", "unit", "minmax", "zscore", "rms", "minmax,unit", "zscore,unit", "zscore,rms"):
         yield Odd(f"constant column, scaling {scale}", f"fit constant.csv --scale {scale}", OK, (),
                   {"constant.csv": constant_column()})
     yield Odd("duplicate rows", "fit twice.csv", OK, (),

@@ -56,8 +56,14 @@ def z_score(X):
     return np.where(constant, 0.0, (X - mean) / np.where(constant, 1.0, spread))
 
 
+def mean_length(X):
+    """All samples by one number: their mean squared length becomes 1."""
+    length = np.sqrt(np.mean(np.sum(X * X, axis=1)))
+    return X / length if length > 0 else X
+
+
 SCALINGS = {"none": lambda X: np.array(X, dtype=float), "unit": unit_length, "minmax": min_max,
-            "zscore": z_score}
+            "zscore": z_score, "rms": mean_length}
 
 
 def scaled(X, chain):

@@ -48,8 +48,9 @@ static void expect_near(const double *x, const double *expected, int count, doub
 
 static void chains(void **state) {
     (void)state;
-    static const char *const good[] = {"none",   "unit",        "minmax",
-                                       "zscore", "minmax,unit", "zscore,unit,minmax,unit"};
+    static const char *const good[] = {
+        "none", "unit",       "minmax",      "zscore",
+        "rms",  "zscore,rms", "minmax,unit", "zscore,unit,minmax,unit"};
     static const char *const bad[] = {"",           "Unit",         "none,unit",
                                       "unit,none",  "unit,",        ",unit",
                                       "unit,,unit", "unit, minmax", "unit,unit,unit,unit,unit",
@@ -84,12 +85,15 @@ static void known_values(void **state) {
     /* population: var = ((4)^2 + 1 + 25) / 3 = 14, and 32 / 3 */
     const double a = 1 / sqrt(14), b = 1 / sqrt(32.0 / 3);
     const double zscore[] = {4 * a, 0, 1 * a, -4 * b, -5 * a, 4 * b};
+    const double length = sqrt(125.0 / 3); /* squared lengths 25, 0 and 100 */
+    const double rms[] = {3 / length, 4 / length, 0, 0, -6 / length, 8 / length};
     const struct {
         const char *chain;
         const double *expected;
-    } cases[] = {{"none", raw}, {"unit", unit}, {"minmax", minmax}, {"zscore", zscore}};
+    } cases[] = {
+        {"none", raw}, {"unit", unit}, {"minmax", minmax}, {"zscore", zscore}, {"rms", rms}};
     rlar_ctx *ctx = new_ctx(2);
-    for (int k = 0; k < 4; k++) {
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
         double x[6], y[6];
         memcpy(x, raw, sizeof x);
         memcpy(y, raw, sizeof y);
@@ -132,7 +136,7 @@ static void constant_features(void **state) {
         rlar__scaling_free(&s);
     }
     double zero[] = {0, 0, 0}; /* one sample: all is constant */
-    rlar_scaling s = learn(ctx, "unit,zscore,minmax", zero, 1, 3);
+    rlar_scaling s = learn(ctx, "unit,zscore,minmax,rms", zero, 1, 3);
     assert_true(zero[0] == 0 && zero[1] == 0 && zero[2] == 0);
     rlar__scaling_free(&s);
     end_ctx(ctx);
@@ -176,6 +180,15 @@ static void extreme_features(void **state) {
     rlar_scaling s = learn(ctx, "zscore", same, 3, 1);
     assert_true(s.fill[0] == big && same[1] == 0);
     rlar__scaling_free(&s);
+    const double ends[] = {big, 4 * tiny};
+    for (int k = 0; k < 2; k++) { /* squares, and the mean length itself, are out of range */
+        double x[] = {ends[k], ends[k], -ends[k], ends[k]};
+        const double half[] = {M_SQRT1_2, M_SQRT1_2, -M_SQRT1_2, M_SQRT1_2};
+        s = learn(ctx, "rms", x, 2, 2);
+        for (int i = 0; i < 4; i++) /* what cannot be brought to 1 stays as it is */
+            assert_true(k ? fabs(x[i]) == ends[k] : fabs(x[i] - half[i]) < 1e-14);
+        rlar__scaling_free(&s);
+    }
     end_ctx(ctx);
 }
 
@@ -227,8 +240,8 @@ static void same_bits(void **state) {
     (void)state;
     double *one = random_samples(), *many = random_samples();
     rlar_ctx *a = new_ctx(1), *b = new_ctx(7);
-    rlar_scaling s = learn(a, "zscore,unit,minmax", one, N, D),
-                 t = learn(b, "zscore,unit,minmax", many, N, D);
+    rlar_scaling s = learn(a, "zscore,unit,minmax,rms", one, N, D),
+                 t = learn(b, "zscore,unit,minmax,rms", many, N, D);
     assert_memory_equal(one, many, sizeof(double) * N * D);
     assert_memory_equal(s.step[2].factor, t.step[2].factor, sizeof(double) * D);
     assert_memory_equal(s.fill, t.fill, sizeof(double) * D);
@@ -334,7 +347,7 @@ static rlar_status feed(rlar_ctx *ctx, void *user, int64_t from, int64_t to) {
  * samples as they came, although the first blocks are scaled before the last ones come. */
 static void fed_by_blocks(void **state) {
     (void)state;
-    static const char *const chain[] = {"none", "unit", "zscore", "unit,minmax"};
+    static const char *const chain[] = {"none", "unit", "zscore", "unit,minmax", "zscore,rms"};
     const size_t bytes = (size_t)MANY * WIDE * sizeof(double);
     double *whole = malloc(bytes), *x = malloc(bytes);
     assert_true(whole && x);
