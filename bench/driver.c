@@ -14,7 +14,8 @@
  *   limit, lines                                           limits.h
  *   memory                                                 largest resident size so far
  *
- * Every answer is one line of JSON; `wall` and `cpu` are seconds of the call alone. */
+ * Parameters are the paper's but for `set`. Every answer is one line of JSON; `wall` and `cpu` are
+ * seconds of the call alone. */
 #include "driver.h"
 #include "limits.h"
 
@@ -89,6 +90,8 @@ static rlar_status set_all(rlar_ctx *ctx, rlar_params *params, const char *list)
 rlar_params *bench_params(rlar_ctx *ctx, const bench_words *words) {
     rlar_params *params = NULL;
     rlar_status status = rlar_params_new(ctx, bench_text(words, "method", "rlar"), &params);
+    if (status >= 0)
+        status = rlar_params_preset(ctx, params, "paper");
     if (status >= 0)
         status = set_all(ctx, params, bench_text(words, "set", ""));
     if (bench_worked(ctx, status))

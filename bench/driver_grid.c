@@ -34,6 +34,7 @@ static void grid_init(grid *g, const bench_words *words, const rlar_params *para
     g->spec.per_class = bench_number(words, "per_class", 5);
     g->spec.trials = bench_number(words, "trials", 1);
     g->spec.seed = 1;
+    g->spec.scale = RLAR_SCALE_PAPER;
 }
 
 /* All cells by one call with tune=oracle; accuracy[cells]. */

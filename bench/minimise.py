@@ -168,7 +168,8 @@ def summary_of_path(done):
 
 def evaluate(study, data, size, solver, tune, trials=10, more="iters=30"):
     command = [study.build / "rlar", "evaluate", data, "--methods", "rlar", "--train-per-class", str(size),
-               "--trials", str(trials), "--tune", tune, "-p", more, "--missing", "mean", "--json", "-q"]
+               "--trials", str(trials), "--tune", tune, "--preset", "paper", "-p", more, "--missing", "mean",
+               "--json", "-q"]
     for setting in ("solver=" + solver).split(","):
         command += ["-p", setting]
     if study.threads:

@@ -5,7 +5,7 @@ from partners import Driver
 from stats import exponent, holds, mark, median, relative_difference
 
 SAME_OBJECTIVE = 1e-6  # relative
-PAPER = "alpha:0.1,beta:0.1,solver:paper"
+PAPER = "alpha:0.1,beta:0.1,search:auto"
 GRID = "0.001:0.005:0.01:0.05:0.1:0.5:1:10:100:1000"
 NAMES = {"binalpha": "Binalpha", "coil20": "COIL20", "yaleb": "YaleB", "ar": "AR, 8 per class"}
 
@@ -106,7 +106,7 @@ def grid(bench):
     values = "0.01:0.1:1" if bench.quick else GRID
     side, trials = len(values.split(":")), 2 if bench.quick else 10
     words = {"data": name, "per_class": 15, "trials": trials, "values": values,
-             "set": "solver:paper,iters:30"}
+             "set": "iters:30"}
     together, single = alternate(1, [
         ("grid, 2 threads", lambda: bench.driver("grid", threads=2, **words)),
         ("one by one, 1 thread", lambda: bench.driver("cells", threads=1, **words)),

@@ -87,8 +87,11 @@ static rlar_status run_cell(const bench *b, const char *alpha, const char *beta,
     rlar_fit_options options = RLAR_INIT(rlar_fit_options);
     options.rows = b->part.train;
     options.n_rows = b->part.n_train;
+    options.scale = RLAR_SCALE_PAPER;
     options.start = from ? *from : NULL;
     rlar_status status = rlar_params_new(b->ctx, "rlar", &params);
+    if (status >= 0)
+        status = rlar_params_preset(b->ctx, params, "paper");
     if (status >= 0)
         status = rlar_params_set(b->ctx, params, "alpha", alpha);
     if (status >= 0)

@@ -136,7 +136,7 @@ static void text_head(cli *c, const cli_data *data, const rlar_params *params) {
                (long long)rlar_data_classes(data->data));
     cli_printf(c, "method      %s (%s)\n", method->name, method->title);
     cli_printf(c, "parameters  %s\n", *line != '\0' ? line : "none");
-    cli_printf(c, "scaling     %s\n", c->args.scale != NULL ? c->args.scale : "unit");
+    cli_printf(c, "scaling     %s\n", cli_scale(c));
     free(line);
 }
 
@@ -252,7 +252,7 @@ int cli_cmd_fit(cli *c) {
     rlar_params *params = NULL;
     cli_data data = {0};
     rlar_fit_options options = RLAR_INIT(rlar_fit_options);
-    options.scale = c->args.scale;
+    options.scale = cli_scale(c);
     int code = cli_params_make(c, &method, 1, &params);
     if (code == 0)
         code = cli_check(c, rlar_scale_check(c->ctx, options.scale));

@@ -111,7 +111,7 @@ static int plan(cli *c, reproduction *r) {
     r->spec.trials = a->trials > 0 ? a->trials : a->quick > 0 ? QUICK_TRIALS : DEFAULT_TRIALS;
     r->spec.seed = a->seed >= 0 ? (uint64_t)a->seed : 1;
     r->spec.coarse = a->full_grid == 0;
-    r->spec.classifier = "1nn";
+    r->spec.classifier = "1nn"; /* the paper's, and the default */
     r->spec.journal = a->resume != NULL ? a->resume : DEFAULT_JOURNAL;
     int code = check_tables(c, r);
     if (code == 0 && a->json == 0 && a->list == 0)
@@ -161,7 +161,7 @@ static double work_of(cli *c, const reproduction *r, const rlar_data *data,
                 taken++;
             }
     rlar_fit_options options = RLAR_INIT(rlar_fit_options);
-    options.scale = place_scale(place);
+    options.scale = place_scale(place, which);
     options.rows = rows;
     options.n_rows = count;
     for (int m = 0; m < r->method.count; m++) {
@@ -188,7 +188,7 @@ static int measure(cli *c, reproduction *r, const paper_entry *place, const plac
     spec.n_methods = r->method.count;
     spec.tune = column_tune(which);
     spec.split = data->splits != NULL ? RLAR_SPLIT_GIVEN : RLAR_SPLIT_PER_CLASS;
-    spec.scale = place_scale(place);
+    spec.scale = place_scale(place, which);
     spec.per_class = place->per_class;
     spec.given = data->splits;
     *m = (measured){.place = place,

@@ -4,6 +4,9 @@
 
 #include "cli.h"
 
+/* The columns beside the paper's: other parameters for the same methods and splits. */
+typedef enum column { COLUMN_PRESET, COLUMN_DEFAULT, COLUMN_ORACLE, COLUMN_CV, COLUMNS } column;
+
 /* ---- paper.c: what the paper printed (data/paper.csv, built in) ---- */
 typedef struct paper_entry {
     char *text; /* the line, which the names point into */
@@ -35,13 +38,12 @@ const char *place_missing(const cli *c, const paper_entry *place, const char **h
 int place_load(cli *c, const paper_entry *place, int64_t trials, uint64_t seed, place_data *out);
 void place_free(place_data *data);
 const char *place_file(const paper_entry *place); /* what it is called in the data folder */
-const char *place_scale(const paper_entry *place);
+/* Of the paper, or in the column of the defaults ours. */
+const char *place_scale(const paper_entry *place, column which);
 /* "AR, 8 per class, blocks of 15 x 15" */
 void place_title(const paper_entry *place, char *buf, size_t size);
 
 /* ---- reproduce_out.c ---- */
-/* The columns beside the paper's: other parameters for the same methods and splits. */
-typedef enum column { COLUMN_PRESET, COLUMN_DEFAULT, COLUMN_ORACLE, COLUMN_CV, COLUMNS } column;
 const char *column_name(column which);
 rlar_tune column_tune(column which);
 

@@ -135,9 +135,11 @@ void place_free(place_data *data) {
     *data = (place_data){0};
 }
 
-const char *place_scale(const paper_entry *place) {
+const char *place_scale(const paper_entry *place, column which) {
     const char *scale = source_of(place->data)->scale;
-    return scale != NULL ? scale : "unit";
+    if (which == COLUMN_DEFAULT)
+        return RLAR_SCALE_DEFAULT;
+    return scale != NULL ? scale : RLAR_SCALE_PAPER;
 }
 
 const char *place_file(const paper_entry *place) {

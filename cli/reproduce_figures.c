@@ -58,7 +58,7 @@ static rlar_eval_spec spec_of(const reproduction *r, const paper_entry *place,
     spec.methods = params;
     spec.n_methods = 1;
     spec.tune = RLAR_TUNE_ORACLE;
-    spec.scale = place_scale(place);
+    spec.scale = place_scale(place, COLUMN_ORACLE);
     spec.split = RLAR_SPLIT_PER_CLASS;
     spec.per_class = place->per_class;
     return spec;

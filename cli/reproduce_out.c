@@ -139,7 +139,7 @@ json_t *place_json(const paper_entry *place, const char *table, column which,
     cli_json_set(entry, "data", cli_json_text(place->data));
     cli_json_set(entry, "train_per_class", json_integer(place->per_class));
     cli_json_set(entry, "variant", cli_json_text(place->variant));
-    cli_json_set(entry, "scale", cli_json_text(place_scale(place)));
+    cli_json_set(entry, "scale", cli_json_text(place_scale(place, which)));
     cli_json_set(entry, "column", cli_json_text(column_name(which)));
     return entry;
 }

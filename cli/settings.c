@@ -83,6 +83,13 @@ static int apply_seed(cli *c, rlar_params *params) {
     return cli_check(c, rlar_params_set(c->ctx, params, "seed", text));
 }
 
+const char *cli_scale(const cli *c) {
+    if (c->args.scale != NULL)
+        return c->args.scale;
+    const bool paper = c->args.preset != NULL && strcmp(c->args.preset, "paper") == 0;
+    return paper ? RLAR_SCALE_PAPER : RLAR_SCALE_DEFAULT;
+}
+
 int cli_params_make(cli *c, const char *const *methods, int count, rlar_params **out) {
     int code = 0;
     for (int i = 0; i < count && code == 0; i++) {

@@ -270,7 +270,7 @@ static void print_params(cli *c, const tuning *t) {
 static void print_classifier(cli *c, const tuning *t) {
     const char *best = best_value(t, "classifier");
     const char *classifier = best != NULL ? best : t->spec->classifier;
-    if (strcmp(classifier, "1nn") == 0)
+    if (strcmp(classifier, RLAR_CLASSIFIER_DEFAULT) == 0)
         return;
     cli_printf(c, "\npredict with --classifier %s", classifier);
     if (t->spec->neighbours > 0 && strncmp(classifier, "knn", 3) == 0)
@@ -289,7 +289,7 @@ static void print_command(cli *c, const tuning *t) {
     if (strcmp(t->result.method, "rlar") != 0)
         cli_printf(c, " --method %s", t->result.method);
     print_params(c, t);
-    if (strcmp(scale, "unit") != 0) {
+    if (strcmp(scale, RLAR_SCALE_DEFAULT) != 0) {
         cli_printf(c, " --scale ");
         print_word(c, scale);
     }

@@ -211,6 +211,12 @@ RLAR_API rlar_status rlar_params_new(rlar_ctx *ctx, const char *method, rlar_par
 RLAR_API rlar_status rlar_params_copy(rlar_ctx *ctx, const rlar_params *params, rlar_params **out);
 RLAR_API void rlar_params_free(rlar_params *params);
 RLAR_API const rlar_method_def *rlar_params_method(const rlar_params *params);
+/* What NULL stands for in options, chosen by accuracy over many data sets (docs/decisions.md), and
+ * the scaling of the paper, which belongs to its preset. */
+#define RLAR_SCALE_DEFAULT "zscore,rms"
+#define RLAR_SCALE_PAPER "unit"
+#define RLAR_CLASSIFIER_DEFAULT "1nn"
+
 /* Set by name and text ("alpha", "0.1"); the error lists what is allowed. */
 RLAR_API rlar_status rlar_params_set(rlar_ctx *ctx, rlar_params *params, const char *name,
                                      const char *value);
@@ -313,7 +319,7 @@ RLAR_API rlar_status rlar_write_check(rlar_ctx *ctx, const char *path, const cha
 struct rlar_fit_options {
     size_t size;
     const char
-        *scale; /* "none", "unit", "minmax", "zscore" or a chain "minmax,unit"; NULL: "unit" */
+        *scale; /* "none", "unit", "minmax", "zscore", "rms" or a chain "zscore,rms"; NULL: that */
     const int64_t *rows; /* train on these samples only, or NULL: all */
     int64_t n_rows;
     const rlar_model *start; /* a model of the same method, features, classes and scaling, with
@@ -324,7 +330,8 @@ struct rlar_fit_options {
 struct rlar_predict_options {
     size_t size;
     const char *classifier; /* "1nn", "knn", "centroid", "argmax", and "1nn-cosine", "knn-cosine",
-                               "centroid-cosine": on outputs scaled to length 1; NULL: "1nn" */
+                               "centroid-cosine": on outputs scaled to length 1; NULL: the
+                               default */
     int64_t neighbours;     /* for knn; 0: 5 */
     const int64_t *rows;    /* predict these samples only, or NULL: all */
     int64_t n_rows;
@@ -406,8 +413,8 @@ typedef struct rlar_eval_spec {
     int64_t tune_folds;    /* 0: 5 */
     const rlar_axis *axes; /* none: the method's own grid */
     int64_t n_axes;
-    const char *scale;      /* NULL: "unit" */
-    const char *classifier; /* NULL: "1nn" */
+    const char *scale;      /* NULL: RLAR_SCALE_DEFAULT */
+    const char *classifier; /* NULL: RLAR_CLASSIFIER_DEFAULT */
     int64_t neighbours;
     const rlar_rows *given; /* of the kind GIVEN: one for each trial */
     int coarse; /* 1: of an axis with five numbers or more every second one is tried at first, and

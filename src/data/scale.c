@@ -12,6 +12,7 @@
  * the number of threads. The results are not checked to be finite. */
 #include "data/scale.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -40,7 +41,7 @@ static int kind_find(const char *text, size_t length) {
 rlar_status rlar__scaling_parse(rlar_ctx *ctx, const char *text, rlar_scaling *out) {
     rlar_scaling parsed = {0};
     if (!text)
-        text = "unit";
+        text = RLAR_SCALE_DEFAULT;
     const bool none = strcmp(text, "none") == 0;
     for (const char *p = text; !none; p++) {
         const size_t length = strcspn(p, ",");
@@ -287,21 +288,24 @@ static void block_moments(const learn_job *job, int64_t first, int64_t count, fe
     }
 }
 
-/* 1 / range; 0 for a constant feature and for a range so small that its inverse overflows. */
+/* A factor whose inverse is too small for a double brings the feature as near 1 as can be. */
+static double usable(double factor) {
+    return isfinite(factor) ? factor : DBL_MAX;
+}
+
+/* 1 / range; 0 for a constant feature. */
 static double minmax_factor(double min, double max) {
     if (min == max)
         return 0;
     const double range = max - min;
-    const double factor = isfinite(range) ? 1 / range : 0.5 / (0.5 * max - 0.5 * min);
-    return isfinite(factor) ? factor : 0;
+    return usable(isfinite(range) ? 1 / range : 0.5 / (0.5 * max - 0.5 * min));
 }
 
 /* 1 / sd. A constant feature is told by its range: rounding may leave it a variance. */
 static double zscore_factor(const feature_block *b, int64_t j) {
     if (b->min[j] == b->max[j])
         return 0;
-    const double factor = b->power[j] / sqrt(b->variance[j]);
-    return isfinite(factor) ? factor : 0;
+    return usable(b->power[j] / sqrt(b->variance[j]));
 }
 
 /* The mean back in the units of the data; rounding must not carry it beyond them. */

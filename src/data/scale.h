@@ -27,7 +27,7 @@ typedef struct rlar_scaling {
     double *fill; /* d means of the raw training features: what a missing value becomes */
 } rlar_scaling;
 
-/* Parse "minmax,unit" (NULL: "unit") into kinds; nothing is learned or allocated yet. Errors list
+/* Parse "minmax,unit" (NULL: the default) into kinds; nothing is learned or allocated yet. Errors list
  * the choices. */
 rlar_status rlar__scaling_parse(rlar_ctx *ctx, const char *text, rlar_scaling *out);
 /* The chain as text ("none", "minmax,unit"); buf of at least 64. */

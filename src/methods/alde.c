@@ -17,7 +17,7 @@
 #include <math.h>
 
 static const rlar_param_def params_table[] = {
-    {"theta", RLAR_PARAM_REAL, 1.0, 0.0, 1e12, NULL, "0.1,0.5,1,2,10", "1",
+    {"theta", RLAR_PARAM_REAL, 2.0, 0.0, 1e12, NULL, "0.1,0.5,1,2,10", "1",
      "weight of the angles within classes against those between them"},
     {NULL, RLAR_PARAM_REAL, 0, 0, 0, NULL, NULL, NULL, NULL},
 };

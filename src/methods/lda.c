@@ -29,7 +29,7 @@ static const rlar_param_def params_table[] = {
     {"length", RLAR_PARAM_CHOICE, 0, 0, 3, "unit|st|sw|orth", NULL, "unit",
      "length of the columns of W: 1; such that the total or the within-class scatter of the "
      "outputs is I; or orthonormal columns"},
-    {"ridge", RLAR_PARAM_REAL, 0.0, 0.0, 1e12, NULL, "0,0.001,0.01,0.1,1,10", "0",
+    {"ridge", RLAR_PARAM_REAL, 1.0, 0.0, 1e12, NULL, "0,0.001,0.01,0.1,1,10", "0",
      "added to the diagonal of the total scatter"},
     {"fisherface", RLAR_PARAM_INT, 0, 0, 1, NULL, NULL, "0",
      "1: work in the n - c leading principal directions (Fisherfaces)"},

@@ -38,7 +38,7 @@ static const rlar_param_def params_table[] = {
     {"ties", RLAR_PARAM_CHOICE, 1, 0, 1, "variance|drop", NULL, "drop",
      "where equal eigenvalues reach beyond the c-th: fill up with their directions of largest "
      "variance, or leave them out"},
-    {"ridge", RLAR_PARAM_REAL, 0.0, 0.0, 1e12, NULL, NULL, "0",
+    {"ridge", RLAR_PARAM_REAL, 0.1, 0.0, 1e12, NULL, NULL, "0",
      "weight of the squared length of a direction in the constraint, as a share of the mean degree "
      "of a sample within its class; 0: none, the author's value: 0.1"},
     {NULL, RLAR_PARAM_REAL, 0, 0, 0, NULL, NULL, NULL, NULL},

@@ -33,7 +33,7 @@ static const rlar_param_def params_table[] = {
      "neighbours within the class that predict a sample, and that scale the affinities"},
     {"gamma", RLAR_PARAM_REAL, 1.0, 0.0, 1e12, NULL, "0.01,0.1,1,10,100", "1",
      "weight of the agreement between tangent spaces of neighbouring patches"},
-    {"alpha", RLAR_PARAM_REAL, 1e-5, 1e-12, 1e12, NULL, "1e-6,1e-5,1e-4,1e-3", "1e-5",
+    {"alpha", RLAR_PARAM_REAL, 10.0, 1e-12, 1e12, NULL, "1e-5,1e-3,0.1,1,10", "1e-5",
      "ridge on the projection and the tangent coefficients; absolute, meant for samples of length "
      "1"},
     {"patch", RLAR_PARAM_INT, 10, 4, 2147483647, NULL, NULL, "10",

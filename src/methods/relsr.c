@@ -15,7 +15,7 @@
 #include "solver/wsolve.h"
 
 static const rlar_param_def params_table[] = {
-    {"lambda", RLAR_PARAM_REAL, 0.01, 1e-12, 1e12, NULL,
+    {"lambda", RLAR_PARAM_REAL, 0.1, 1e-12, 1e12, NULL,
      "0.001,0.005,0.01,0.05,0.1,0.5,1,10,100,1000", "0.01",
      "weight of the squared size of W: larger gives a smoother map"},
     {"iters", RLAR_PARAM_INT, 30, 1, 1000000, NULL, NULL, "30", "iterations"},

@@ -26,10 +26,11 @@ static const rlar_param_def params_table[] = {
      "neighbours within the class; 0: 7 when every class has more than 10 samples, else 3"},
     {"iters", RLAR_PARAM_INT, 30, 1, 1000000, NULL, NULL, "30",
      "iterations; minimise: at most so many rounds of descent"},
-    {"eps", RLAR_PARAM_REAL, 1e-8, 1e-15, 1000.0, NULL, NULL, "1e-8",
-     "smoothing of the norms, which ends here (anneal: at 1e-4 at the least); minimise: above "
-     "0.001 the smoothed objective is what is minimised, and 1 often classifies better"},
-    {"solver", RLAR_PARAM_CHOICE, 0, 0, 2, "paper|anneal|minimise", NULL, "paper",
+    {"eps", RLAR_PARAM_REAL, 0.0, 0.0, 1000.0, NULL, NULL, "1e-8",
+     "smoothing of the norms, which ends here (anneal: at 1e-4 at the least); 0: 1 for minimise, "
+     "which classifies best, and 1e-8 for the others; up to 0.001 the paper's objective is meant"},
+    {"solver", RLAR_PARAM_CHOICE, RLAR_SOLVER_MINIMISE, 0, 2, "paper|anneal|minimise", NULL,
+     "paper",
      "paper: Algorithm 1 with fixed eps; anneal: eps shrinks, reaches lower objectives; minimise: "
      "descends to the minimum of the objective"},
     {"tol", RLAR_PARAM_REAL, 0.0, 0.0, 1.0, NULL, NULL, "0",

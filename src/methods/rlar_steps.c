@@ -16,7 +16,17 @@ enum { SAMPLES_PER_TASK = 64, OFFSET_PASSES = 300 };
 /* The smoothing of distances in the search for the best b shrinks from pass to pass. */
 static const double OFFSET_SHRINK = 0.9;
 
+/* eps where the parameter says 0, and the least that rounding leaves something of. */
+static const double EPS_MINIMISE = 1.0, EPS_OTHERS = 1e-8, EPS_LEAST = 1e-15;
+
 /* ---- Set-up ---- */
+
+static double eps_of(const rlar_params *params) {
+    const double eps = rlar__param(params, "eps");
+    if (eps > 0.0)
+        return fmax(eps, EPS_LEAST);
+    return rlar__param_int(params, "solver") == RLAR_SOLVER_MINIMISE ? EPS_MINIMISE : EPS_OTHERS;
+}
 
 void rlar__state_init(rlar_state *st, const rlar_train *train, const rlar_params *params) {
     const int64_t k = rlar__param_int(params, "k");
@@ -27,7 +37,7 @@ void rlar__state_init(rlar_state *st, const rlar_train *train, const rlar_params
                        .groups = rlar__train_groups(train),
                        .alpha = rlar__param(params, "alpha"),
                        .beta = rlar__param(params, "beta"),
-                       .eps = rlar__param(params, "eps"),
+                       .eps = eps_of(params),
                        .tol = rlar__param(params, "tol"),
                        .k = k,
                        .iters = rlar__param_int(params, "iters"),

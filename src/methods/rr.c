@@ -11,7 +11,7 @@
 #include "solver/wsolve.h"
 
 static const rlar_param_def params_table[] = {
-    {"lambda", RLAR_PARAM_REAL, 0.1, 1e-12, 1e12, NULL,
+    {"lambda", RLAR_PARAM_REAL, 1.0, 1e-12, 1e12, NULL,
      "0.001,0.005,0.01,0.05,0.1,0.5,1,10,100,1000", "0.1",
      "weight of the squared size of W: larger gives a smoother map"},
     {NULL, RLAR_PARAM_REAL, 0, 0, 0, NULL, NULL, NULL, NULL},

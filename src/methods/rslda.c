@@ -18,9 +18,9 @@
 #include "solver/rslda_steps.h"
 
 static const rlar_param_def params_table[] = {
-    {"lambda1", RLAR_PARAM_REAL, 1e-4, 1e-12, 1e12, NULL, "0.00001,0.0001,0.001,0.01,0.1", "0.0001",
+    {"lambda1", RLAR_PARAM_REAL, 0.01, 1e-12, 1e12, NULL, "0.00001,0.0001,0.001,0.01,0.1", "0.0001",
      "weight of the row-sparsity of W: larger keeps fewer features"},
-    {"lambda2", RLAR_PARAM_REAL, 1e-4, 1e-12, 1e12, NULL, "0.00001,0.0001,0.001,0.01,0.1", "0.0001",
+    {"lambda2", RLAR_PARAM_REAL, 0.01, 1e-12, 1e12, NULL, "0.00001,0.0001,0.001,0.01,0.1", "0.0001",
      "weight of the sparse error: smaller lets more of a sample count as an error"},
     {"iters", RLAR_PARAM_INT, 30, 1, 1000000, NULL, NULL, "30", "iterations"},
     {"kappa", RLAR_PARAM_REAL, 1e-5, 0.0, 1e6, NULL, NULL, "0.00001",

@@ -22,9 +22,9 @@
 #include "solver/scatter.h"
 
 static const rlar_param_def params_table[] = {
-    {"ridge", RLAR_PARAM_REAL, 0.05, 1e-9, 1e12, NULL, "0.001,0.01,0.05,0.1,1", "0.05",
+    {"ridge", RLAR_PARAM_REAL, 1.0, 1e-9, 1e12, NULL, "0.001,0.01,0.05,0.1,1", "0.05",
      "weight of the squared length of a direction, n gamma in the notation of the method"},
-    {"tau", RLAR_PARAM_REAL, 0.001, 0.0, 1.0, NULL, "0.001,0.01,0.05,0.1,0.3", "0.001",
+    {"tau", RLAR_PARAM_REAL, 0.01, 0.0, 1.0, NULL, "0.001,0.01,0.05,0.1,0.3", "0.001",
      "sparsity as a share of the value from which on nothing is left: larger keeps fewer features"},
     {"iters", RLAR_PARAM_INT, 30, 1, 1000000, NULL, NULL, "30", "iterations per direction"},
     {"tol", RLAR_PARAM_REAL, 1e-6, 0.0, 1.0, NULL, NULL, "0.000001",

@@ -47,7 +47,7 @@ class Keys(Evaluate):
         self.assertEqual((entry["name"], entry["file"]), ("t", "t.csv"))
         self.assertEqual((entry["n"], entry["d"], entry["classes"]), (60, 5, 3))
         protocol = whole["protocol"]
-        for key, value in {"trials": 4, "seed": 7, "scale": "unit", "classifier": "1nn",
+        for key, value in {"trials": 4, "seed": 7, "scale": "zscore,rms", "classifier": "1nn",
                            "tune": "none"}.items():
             self.assertEqual(protocol[key], value)
         result = whole["results"][0]

@@ -65,7 +65,7 @@ class Interrupt(Case):
         before = snapshot(self.folder)
         for threads in ("1", "2"):
             process = support.start("fit", "long.npy", "-o", "m.rlar", "--iters", "100000",
-                                    "--trace", "t.csv", "--threads", threads, cwd=self.folder)
+                                    "-p", "solver=paper", "--trace", "t.csv", "--threads", threads, cwd=self.folder)
             self.interrupted(process)
             self.assertEqual(snapshot(self.folder), before)
 
@@ -120,7 +120,7 @@ class Interrupt(Case):
             terminal, end = pty.openpty()
         except OSError as error:
             self.skipTest("no pseudo-terminal here: %s" % error)
-        process = support.start("fit", "long.npy", "--iters", "1000000", cwd=self.folder, stderr=end)
+        process = support.start("fit", "long.npy", "--iters", "1000000", "-p", "solver=paper", cwd=self.folder, stderr=end)
         self.addCleanup(self.end, process)
         self.addCleanup(os.close, terminal)
         os.close(end)
@@ -148,7 +148,8 @@ class Interrupt(Case):
 
     def test_termination_leaves_nothing(self):
         before = snapshot(self.folder)
-        process = support.start("fit", "long.npy", "-o", "m.rlar", "--iters", "100000", cwd=self.folder)
+        process = support.start("fit", "long.npy", "-o", "m.rlar", "--iters", "100000", "-p", "solver=paper",
+                                cwd=self.folder)
         self.addCleanup(self.end, process)
         time.sleep(1.0)
         process.terminate()

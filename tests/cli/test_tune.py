@@ -55,7 +55,7 @@ class Values(Tuned):
         self.assertEqual(set(whole), {"rlar", "data", "method", "protocol", "best", "accuracy", "standard_error",
                                       "within_one_standard_error", "simplest", "params", "grid", "fits",
                                       "seconds"})
-        self.assertEqual(whole["protocol"], {"folds": 4, "trials": 1, "seed": 7, "scale": "unit",
+        self.assertEqual(whole["protocol"], {"folds": 4, "trials": 1, "seed": 7, "scale": "zscore,rms",
                                              "classifier": "1nn", "coarse": False})
         self.assertEqual(whole["method"], "rlar")
         self.assertEqual(whole["grid"]["axes"], ["alpha", "beta"])
@@ -63,8 +63,8 @@ class Values(Tuned):
 
     def test_defaults(self):
         protocol = self.json_of("tune", "t.csv", "--grid", "alpha=0.1,1", "-p", "iters=2")["protocol"]
-        self.assertEqual(protocol, {"folds": 5, "trials": 1, "seed": 1, "scale": "unit", "classifier": "1nn",
-                                    "coarse": False})
+        self.assertEqual(protocol, {"folds": 5, "trials": 1, "seed": 1, "scale": "zscore,rms",
+                                    "classifier": "1nn", "coarse": False})
 
     def test_as_evaluate(self):
         """The same folds, cells and choice as evaluate's oracle over folds."""

@@ -113,9 +113,9 @@ def listed_methods():
     return {method["name"]: method for method in json.loads(run.stdout)["methods"]}
 
 
-def default(method, param):
-    """The default of a parameter of a method."""
-    return next(p["default"] for p in listed_methods()[method]["params"] if p["name"] == param)
+def preset(method, param):
+    """What the preset of the paper sets a parameter of a method to."""
+    return next(p["preset"] for p in listed_methods()[method]["params"] if p["name"] == param)
 
 
 def fit(problem, method, **params):

@@ -37,13 +37,14 @@ class Fit:
 
 
 def fit(X, labels, scale="none", threads=None, method=None, **params):
-    """Fit a model with the program; params are those of the method, which is RLAR unless named."""
+    """Fit a model with the program; params are those of the method, which is RLAR unless named. What is not
+    given is as in the paper."""
     with tempfile.TemporaryDirectory(prefix="rlar-reference-") as name:
         folder = Path(name)
         np.save(folder / "x.npy", np.ascontiguousarray(X, dtype=float))
         (folder / "y.txt").write_text("".join(f"{label}\n" for label in labels))
         command = [PROGRAM, "fit", "x.npy", "--labels", "y.txt", "-o", "model", "--json",
-                   "--trace", "trace.csv", "--scale", scale]
+                   "--trace", "trace.csv", "--preset", "paper", "--scale", scale]
         if method is not None:
             command += ["--method", method]
         if threads is not None:

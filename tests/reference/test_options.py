@@ -1,4 +1,4 @@
-"""Options that are off by default: LSDA's ridge, L21SDA's L2,1 loss, ALPR's threshold. Against the
+"""Options that are off in the preset of the paper: LSDA's ridge, L21SDA's L2,1 loss, ALPR's threshold. Against the
 oracles in the regimes of the other tests, and what must hold whatever the oracles say."""
 import unittest
 
@@ -260,12 +260,12 @@ class AlprThreshold(MethodTest):
         self.assertIn("no feature is left with threshold = 1e+09", str(failure.exception))
 
 
-class OffByDefault(MethodTest):
+class OffInThePaper(MethodTest):
 
-    def test_defaults(self):
+    def test_preset(self):
         for method, name, value in (("lsda", "ridge", 0), ("l21sda", "loss", "squared"),
                                     ("alpr", "threshold", 0)):
-            self.assertEqual(harness.default(method, name), value)
+            self.assertEqual(harness.preset(method, name), value)
             for problem in harness.random_problems(1):
                 plain, said = fit(problem, method), fit(problem, method, **{name: value})
                 self.assertEqual(plain.W.tobytes(), said.W.tobytes(), (method, problem.name))

@@ -233,7 +233,7 @@ class Retargeted(RegressionTest):
         self.check(found.W, lambda Z: reference.relsr(Z, problem.index, 0.1, 10)[0], problem, 1e-11)
 
 
-class Defaults(MethodTest):
+class Presets(MethodTest):
     """Of these methods and of those in test_sparse_methods.py, as the specifications want them."""
 
     WANTED = {
@@ -247,11 +247,11 @@ class Defaults(MethodTest):
                   "rho": 1.01},
     }
 
-    def test_defaults(self):
+    def test_presets(self):
         for method, wanted in self.WANTED.items():
             with self.subTest(method=method):
                 self.need(method)
-                found = {name: harness.default(method, name) for name in wanted}
+                found = {name: harness.preset(method, name) for name in wanted}
                 self.assertEqual(found, wanted)
 
 

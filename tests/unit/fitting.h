@@ -133,6 +133,7 @@ static inline fitted *fit_on(int threads, const labelled *s, const char *method,
     f->info.size = sizeof f->info;
     assert_int_equal(view_labelled(f->ctx, s, &data), RLAR_OK);
     assert_int_equal(rlar_params_new(f->ctx, method, &params), RLAR_OK);
+    assert_int_equal(rlar_params_preset(f->ctx, params, "paper"), RLAR_OK); /* the formulas' own */
     set_params(f->ctx, params, settings);
     if (rlar_fit(f->ctx, data, params, &fo, &f->model, &f->info) < 0)
         fail_msg("%s %s: %s", method, settings, rlar_ctx_error(f->ctx));

@@ -312,7 +312,7 @@ static void test_parameters(void **state) {
     assert_int_equal(rlar_params_new(ctx, "rlar", &p), RLAR_OK);
     const char *const bad[][2] = {
         {"alpha", "-1"}, {"alpha", "nan"}, {"alpha", "x"},     {"k", "-1"},    {"k", "2.5"},
-        {"iters", "0"},  {"eps", "0"},     {"solver", "fast"}, {"gamma", "1"}, {"alpha", ""},
+        {"iters", "0"},  {"eps", "-1"},    {"solver", "fast"}, {"gamma", "1"}, {"alpha", ""},
         {"tol", "2"},    {"alpha", "inf"}, {"solver", "pape"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_int_equal(rlar_params_set(ctx, p, bad[i][0], bad[i][1]), RLAR_E_ARG);

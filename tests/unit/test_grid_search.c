@@ -187,12 +187,13 @@ static void check_method(const char *method, const char *settings, int64_t d, rl
 /* With their own grids, more features than samples and fewer. */
 static void test_methods_with_grids(void **state) {
     (void)state;
-    static const char *const iterative[] = {"rlar", "relsr", "l21sda", "rslda", "alpr", "rfs"};
+    static const char *const iterative[] = {"relsr", "l21sda", "rslda", "alpr", "rfs"};
     static const char *const closed[] = {"rr",   "lsr",  "lda",  "mmc",   "lsda", "lfda",
                                          "nmmp", "alde", "mpda", "sulda", "sda"};
     for (int64_t d = 4; d <= 40; d += 36) {
         for (size_t i = 0; i < sizeof iterative / sizeof iterative[0]; i++)
             check_method(iterative[i], "iters=2", d, RLAR_TUNE_ORACLE);
+        check_method("rlar", "iters=2 solver=paper", d, RLAR_TUNE_ORACLE); /* along no path */
         for (size_t i = 0; i < sizeof closed / sizeof closed[0]; i++)
             check_method(closed[i], "", d, RLAR_TUNE_ORACLE);
         check_method("rr", "", d, RLAR_TUNE_CV);

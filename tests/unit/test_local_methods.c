@@ -72,6 +72,7 @@ static void problem_close(problem *p) {
 static rlar_params *params_of(rlar_ctx *ctx, const variant *v) {
     rlar_params *params = NULL;
     assert_int_equal(rlar_params_new(ctx, v->method, &params), RLAR_OK);
+    assert_int_equal(rlar_params_preset(ctx, params, "paper"), RLAR_OK);
     for (int i = 0; i < PARAMS && v->params[i][0]; i++)
         assert_int_equal(rlar_params_set(ctx, params, v->params[i][0], v->params[i][1]), RLAR_OK);
     return params;

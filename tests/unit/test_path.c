@@ -61,9 +61,10 @@ static void same_maps(const rlar_model *a, const rlar_model *b) {
 /* Along beta, from the fit before and by itself. */
 static void test_as_low_as_without(void **unused) {
     (void)unused;
-    static const char *const settings[] = {
-        "solver=minimise alpha=0.05 beta=0.01", "solver=minimise alpha=0.05 beta=0.05",
-        "solver=minimise alpha=0.05 beta=0.5", "solver=minimise alpha=0.05 beta=10"};
+    static const char *const settings[] = {"solver=minimise eps=1e-8 alpha=0.05 beta=0.01",
+                                           "solver=minimise eps=1e-8 alpha=0.05 beta=0.05",
+                                           "solver=minimise eps=1e-8 alpha=0.05 beta=0.5",
+                                           "solver=minimise eps=1e-8 alpha=0.05 beta=10"};
     for (int i = 0; i < REGIMES; i++) {
         labelled s = regime_samples(300, i);
         world w, other;
@@ -99,8 +100,8 @@ static void test_as_low_as_without(void **unused) {
 static void test_ignored_elsewhere(void **unused) {
     (void)unused;
     static const char *const methods[] = {"rlar", "rlar", "rr", "relsr"};
-    static const char *const settings[] = {"iters=4 alpha=1", "iters=4 solver=anneal", "lambda=2",
-                                           "iters=4"};
+    static const char *const settings[] = {"iters=4 alpha=1 solver=paper", "iters=4 solver=anneal",
+                                           "lambda=2", "iters=4"};
     labelled s = regime_samples(320, 1);
     world w;
     world_open(&w, 2, &s);
@@ -265,7 +266,7 @@ static void test_zero_maps_are_not_chosen(void **unused) {
     rlar_eval_result r = RLAR_INIT(rlar_eval_result);
     world_open(&w, 2, &s);
     assert_int_equal(rlar_params_new(w.ctx, "rlar", &params), RLAR_OK);
-    set_params(w.ctx, params, "solver=minimise");
+    set_params(w.ctx, params, "solver=minimise eps=1e-8");
     const rlar_params *const methods[] = {params};
     for (rlar_tune tune = RLAR_TUNE_CV; tune <= RLAR_TUNE_ORACLE; tune++) {
         rlar_eval_spec spec = spec_of(methods);

@@ -69,7 +69,7 @@ static void test_rr_is_the_first_iteration_of_others(void **unused) {
     for (int i = 0; i < REGIMES; i++) {
         labelled s = regime_samples(100, i);
         fitted *rr = fit(&s, "rr", "lambda=0.3"), *relsr = fit(&s, "relsr", "lambda=0.3 iters=1"),
-               *rlar = fit(&s, "rlar", "alpha=0.3 beta=0 iters=1");
+               *rlar = fit(&s, "rlar", "solver=paper alpha=0.3 beta=0 iters=1");
         assert_true(apart(s.d * s.c, relsr->w, rr->w) == 0.0);
         assert_true(apart(s.c, relsr->b, rr->b) == 0.0);
         assert_close(apart(s.d * s.c, rlar->w, rr->w), 0.0, 1e-12);

@@ -278,7 +278,7 @@ static void test_zero_map(void **state) {
     static const char *const alphas[] = {"0.1", "100000"};
     world w;
     rlar_eval_result r;
-    world_open(&w, "solver=minimise alpha=100000", RLAR_TUNE_NONE);
+    world_open(&w, "solver=minimise eps=1e-8 alpha=100000", RLAR_TUNE_NONE);
     w.spec.journal = w.journal;
     w.spec.n_axes = 0;
     rlar_eval_free(evaluate(&w, &r));

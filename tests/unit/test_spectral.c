@@ -143,6 +143,7 @@ static void test_lda_refuses_sw(void **state) {
     rlar_model *model = NULL;
     assert_int_equal(view_labelled(ctx, &s, &data), RLAR_OK);
     assert_int_equal(rlar_params_new(ctx, "lda", &params), RLAR_OK);
+    assert_int_equal(rlar_params_preset(ctx, params, "paper"), RLAR_OK);
     set_params(ctx, params, "length=sw");
     assert_int_equal(rlar_fit(ctx, data, params, NULL, &model, NULL), RLAR_E_NUMERIC);
     assert_non_null(strstr(rlar_ctx_error(ctx), "length=unit"));
