@@ -71,6 +71,8 @@ static json_t *json_method(const rlar_method_def *method) {
     cli_json_set(entry, "scores", cli_json_text(method->scores));
     cli_json_set(entry, "source", cli_json_text(method->source));
     cli_json_set(entry, "regression", json_boolean(method->regression));
+    cli_json_set(entry, "scale", cli_json_text(RLAR_SCALE_DEFAULT));
+    cli_json_set(entry, "classifier", cli_json_text(RLAR_CLASSIFIER_DEFAULT));
     cli_json_set(entry, "params", params);
     return entry;
 }
@@ -114,7 +116,8 @@ static void describe(cli *c, const rlar_method_def *method) {
     cli_wrap(c, method->source, 10);
     if (method->regression)
         cli_printf(c, "Its outputs are class scores: --classifier argmax applies.\n");
-    cli_printf(c, "\n");
+    cli_printf(c, "Defaults: --scale %s, --classifier %s; the paper: --scale %s.\n\n",
+               RLAR_SCALE_DEFAULT, RLAR_CLASSIFIER_DEFAULT, RLAR_SCALE_PAPER);
     cli_table_add(&table, "parameter\tdefault\tpaper\tallowed\tmeaning");
     for (const rlar_param_def *def = method->params; def->name != NULL; def++) {
         char *value = default_text(def);
