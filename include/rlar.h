@@ -174,6 +174,9 @@ struct rlar_ctx_options {
 };
 
 RLAR_API int rlar_ctx_threads(const rlar_ctx *ctx);
+/* Ends the threads that wait for work; a call that needs them starts them anew. For contexts that
+ * are kept only because a model came from them. */
+RLAR_API void rlar_ctx_rest(rlar_ctx *ctx);
 RLAR_API int64_t rlar_ctx_memory(const rlar_ctx *ctx);      /* bytes held now */
 RLAR_API int64_t rlar_ctx_memory_peak(const rlar_ctx *ctx); /* the most it held */
 

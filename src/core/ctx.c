@@ -59,10 +59,15 @@ rlar_status rlar_ctx_new(const rlar_ctx_options *options, rlar_ctx **out) {
     return RLAR_OK;
 }
 
+void rlar_ctx_rest(rlar_ctx *ctx) {
+    rlar__pool_free(ctx->pool);
+    ctx->pool = NULL;
+}
+
 void rlar_ctx_free(rlar_ctx *ctx) {
     if (!ctx)
         return;
-    rlar__pool_free(ctx->pool);
+    rlar_ctx_rest(ctx);
     if (ctx->own_memory.release)
         ctx->own_memory.release(ctx->own_memory.user, ctx);
     else

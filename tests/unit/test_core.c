@@ -247,6 +247,23 @@ static void test_a_fork_makes_its_own_threads(void **state) {
     rlar_ctx_free(ctx);
 }
 
+static void test_a_rest_ends_the_threads(void **state) {
+    (void)state;
+    static int64_t out[1000];
+    rlar_ctx *ctx = new_ctx(3, 0);
+    rlar_ctx_rest(ctx); /* there are none yet */
+    for (int round = 0; round < 2; round++) {
+        memset(out, 0, sizeof out);
+        assert_int_equal(rlar__parallel(ctx, 1000, square, out), RLAR_OK);
+        assert_int_equal(out[999], 999 * 999);
+        assert_true(rlar_ctx_memory(ctx) > 0); /* the pool's own */
+        rlar_ctx_rest(ctx);
+        assert_null(ctx->pool);
+        assert_int_equal(rlar_ctx_memory(ctx), 0);
+    }
+    rlar_ctx_free(ctx);
+}
+
 /* ---- Random numbers ---- */
 
 static void test_rng_known_values(void **state) {
@@ -398,6 +415,7 @@ int main(void) {
         cmocka_unit_test(test_a_callback_cancels),
         cmocka_unit_test(test_ranges_cover_everything_once),
         cmocka_unit_test(test_a_fork_makes_its_own_threads),
+        cmocka_unit_test(test_a_rest_ends_the_threads),
         cmocka_unit_test(test_rng_known_values),
         cmocka_unit_test(test_rng_below_is_uniform),
         cmocka_unit_test_setup_teardown(test_file_appears_whole_or_not, make_folder, remove_folder),
