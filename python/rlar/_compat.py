@@ -1,0 +1,30 @@
+"""What differs between scikit-learn 1.2 (Debian 12) and the newest."""
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.utils import check_X_y
+
+try:
+    from sklearn.utils.validation import validate_data
+
+    FINITE = "ensure_all_finite"
+except ImportError:  # before 1.6 it was a method of the estimator, and the option had another name
+    FINITE = "force_all_finite"
+
+    def validate_data(estimator: Any, *args: Any, **options: Any) -> Any:
+        return estimator._validate_data(*args, **options)
+
+
+# The library reads all values anyway, and counts what is missing: once is enough.
+OPTIONS: dict[str, Any] = {"dtype": ["float64", "float32"], "accept_sparse": "csr", FINITE: False}
+
+
+def check_samples(estimator: Any, X: Any) -> Any:
+    """X as an array or CSR matrix of float64 or float32, with the features that fit has seen."""
+    return validate_data(estimator, X, reset=False, **OPTIONS)
+
+
+def check_training(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
+    """The same for the first time, with one class per sample; estimator None: nobody remembers it."""
+    return check_X_y(X, y, **OPTIONS) if estimator is None else validate_data(estimator, X, y, **OPTIONS)

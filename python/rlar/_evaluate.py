@@ -1,0 +1,136 @@
+"""evaluate(): what the command `rlar evaluate` does, for arrays and as a table of pandas."""
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from . import _arrays, _core
+from ._base import LinearMapEstimator, warn_notes
+from ._compat import check_training
+
+_PER_CLASS, _FRACTION, _FOLDS = 0, 1, 2  # rlar_split
+_TUNE = {None: 0, "cv": 1, "oracle": 2}  # rlar_tune
+_MEASURES = ("accuracy", "balanced_accuracy", "macro_f1")
+
+
+def evaluate(X: Any, y: Any, methods: str | Iterable[str] | Mapping[str, Mapping[str, Any]] = "rlar", *,
+             train_per_class: int | Sequence[int] | None = None, train_fraction: float | None = None,
+             folds: int | None = None, trials: int = 10, seed: int = 1, tune: str | None = None,
+             grid: Mapping[str, Iterable[Any]] | None = None, tune_folds: int = 5, coarse: bool = False,
+             scale: str = "unit", classifier: str = "1nn", n_neighbors: int = 5,
+             journal: str | os.PathLike | None = None, per_trial: bool = False, n_jobs: int | None = None,
+             max_memory: int | None = None, verbose: int = 0) -> Any:
+    """Compare methods on the same random splits, with the numbers of the command `rlar evaluate`.
+
+    Parameters
+    ----------
+    X, y : samples and classes, as for fit
+    methods : names as in ESTIMATORS, or {name: {parameter: value}}
+    train_per_class, train_fraction, folds : how to split; exactly one of them. Training samples of each
+        class (a number or several), the share of each class, or the folds of a cross-validation.
+    trials : random splits, or repetitions of the folds
+    seed : of the splits
+    tune : None, "cv" (parameters are chosen inside each training set) or "oracle" (by the test samples:
+        an upper bound)
+    grid : what to try, {"alpha": [0.1, 1], "rfs.gamma": [1, 10]}; also "scale" and "classifier".
+        Default: each method's own grid.
+    tune_folds : folds of tune="cv"
+    coarse : every second number of an axis first, then the neighbours of the best
+    scale, classifier, n_neighbors : as for the estimators, the same for all methods
+    journal : a file that keeps every finished fit; what is in it already is not fitted again
+    per_trial : a row for each trial instead of means and standard deviations
+    n_jobs, max_memory, verbose : as for the estimators
+
+    Returns
+    -------
+    results : pandas.DataFrame, a row for each size and method (and trial)
+    """
+    X, y = check_training(None, X, y)
+    _, classes, labels = _arrays.labels(y)
+    split, sizes, column = _split(train_per_class, train_fraction, folds)
+    if tune not in _TUNE:
+        raise ValueError(f"tune={tune!r}: None, 'cv' or 'oracle' is needed")
+    if grid and not tune:
+        raise ValueError("a grid needs tune='cv' (honest) or tune='oracle' (an upper bound)")
+    fixed = dict(
+        samples=_arrays.samples(X), classes=classes, labels=labels, features=None, methods=_methods(methods),
+        split=split, trials=trials, seed=seed, tune=_TUNE[tune], tune_folds=tune_folds, grid=_axes(grid or {}),
+        scale=scale, classifier=classifier, neighbours=n_neighbors, coarse=coarse, journal=journal,
+        threads=_arrays.threads(n_jobs), max_memory=_arrays.memory_limit(max_memory, X),
+        progress=_show_progress if verbose else None)
+    rows: list[dict[str, Any]] = []
+    for size in sizes:
+        results, notes = _core.evaluate(size=size, **fixed)
+        warn_notes(notes + [(0, _failure(result)) for result in results if result["failed"]])
+        for result in results:
+            rows += _trial_rows(result, column, size) if per_trial else [_mean_row(result, column, size)]
+    import pandas
+
+    return pandas.DataFrame(rows)
+
+
+def _split(per_class: Any, fraction: float | None, folds: int | None) -> tuple[int, list[float], str]:
+    """(kind, sizes, name of their column)"""
+    if (per_class is not None) + (fraction is not None) + (folds is not None) != 1:
+        raise ValueError("how to split? give one of train_per_class, train_fraction and folds")
+    if per_class is not None:
+        return _PER_CLASS, np.atleast_1d(per_class).tolist(), "train_per_class"
+    if fraction is not None:
+        return _FRACTION, [fraction], "train_fraction"
+    return _FOLDS, [folds], "folds"
+
+
+def _name(parameter: str) -> str:
+    return LinearMapEstimator._names.get(parameter, parameter)
+
+
+def _methods(methods: Any) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    given = [methods] if isinstance(methods, str) else methods
+    params = given if isinstance(given, Mapping) else {name: {} for name in given}
+    return tuple((name, tuple(part for p, v in values.items() for part in (_name(p), _arrays.text(v))))
+                 for name, values in params.items())
+
+
+def _axes(grid: Mapping[str, Iterable[Any]]) -> tuple[tuple[str | None, str, tuple[str, ...]], ...]:
+    axes = []
+    for key, values in grid.items():
+        method, _, name = key.rpartition(".")
+        texts = tuple(_arrays.text(v) for v in values)
+        if len(set(texts)) < len(texts):
+            raise ValueError(f"grid: a value of {key} is given twice")
+        axes.append((method or None, _name(name), texts))
+    return tuple(axes)
+
+
+def _show_progress(done: int, total: int, _: float) -> None:
+    print(f"[evaluate] fit {done} of {total}", flush=True)
+
+
+def _failure(result: dict[str, Any]) -> str:
+    return "{method}: {failed} of {trials} fits failed: {failure}".format(**result)
+
+
+def _mean_row(result: dict[str, Any], column: str, size: float) -> dict[str, Any]:
+    """The columns of the command's --csv."""
+    row = {"method": result["method"], column: size, "trials": result["trials"], "failed": result["failed"]}
+    for measure in _MEASURES:
+        row[measure + "_mean"] = result[measure + "_mean"]
+        row[measure + "_std"] = result[measure + "_std"]
+    return {**row, "fit_seconds": result["fit_seconds"], "predict_seconds": result["predict_seconds"]}
+
+
+def _trial_rows(result: dict[str, Any], column: str, size: float) -> list[dict[str, Any]]:
+    """With what was chosen for each trial (by the oracle: for all)."""
+    chosen = result["selected"]
+    rows = []
+    for trial in range(result["trials"]):
+        row = {"method": result["method"], column: size, "trial": trial}
+        row.update((measure, result[measure][trial]) for measure in _MEASURES)
+        if chosen:
+            cell = chosen[trial if len(chosen) > 1 else 0]
+            row["chosen"] = {name: _arrays.values([value])[0] for name, value in cell.items()}
+        rows.append(row)
+    return rows
