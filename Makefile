@@ -4,6 +4,8 @@
 #   make demo       install what is missing, build, and measure the paper's UCI table again: report.html
 #   make check      install what is missing, build, and run every test (a few minutes)
 #   make install    PREFIX=/usr/local, DESTDIR=
+#   make python     the Python package in build-python/venv, which sees Debian's NumPy and scikit-learn
+#   make check-python   the tests of the package with the newest NumPy and scikit-learn (needs PyPI)
 #   make bench      install the peers, and time everything against them and against the bare BLAS
 #                   (QUICK=1: two minutes; ROWS=lda,csv: these groups; THREADS=2: peers on two threads)
 #   make format     clang-format
@@ -23,7 +25,7 @@ export RLAR_DATA_DIR := $(abspath ../shared/data)
 endif
 endif
 
-.PHONY: all demo check install bench format clean
+.PHONY: all demo check install python check-python bench format clean
 .NOTPARALLEL:
 
 all: build/build.ninja
@@ -46,6 +48,15 @@ install: all
 	@meson configure build --prefix=$(PREFIX)
 	@DESTDIR=$(if $(DESTDIR),$(abspath $(DESTDIR))) meson install -C build
 
+python:
+	@$(SETUP) python
+	@PYTHON=$(PYTHON) scripts/python install
+
+check-python:
+	@$(SETUP) python
+	@$(MAKE) --no-print-directory all
+	@PYTHON=$(PYTHON) scripts/python test-newest
+
 bench:
 	@$(SETUP) bench
 	@test -e build-bench/build.ninja || meson setup build-bench --buildtype=release
@@ -56,7 +67,7 @@ bench:
 
 format:
 	@command -v clang-format-14 >/dev/null || { echo "make format needs clang-format-14 (apt-get install clang-format-14)"; exit 1; }
-	@clang-format-14 -i $$(find include src cli examples tests bench -name '*.[ch]')
+	@clang-format-14 -i $$(find include src cli python examples tests bench -name '*.[ch]')
 
 clean:
-	@rm -rf build build-asan build-bench
+	@rm -rf build build-asan build-bench build-python

@@ -1,0 +1,97 @@
+"""rlar.evaluate gives the numbers of the command, rlar.datasets the data of the files."""
+import csv
+import io
+import json
+import unittest
+
+import numpy as np
+import pandas as pd
+
+import rlar
+from support import DATA, WINE, TestCase, program
+
+TIMES = ["fit_seconds", "predict_seconds"]
+
+
+def exact(row):
+    """The numbers of a line to the last digit."""
+    return {name: text if name in ("data", "method") else json.loads(text) for name, text in row.items()}
+
+
+class Evaluate(TestCase):
+    def compare(self, options, **arguments):
+        text = program("evaluate", DATA / "wine.csv", "--csv", "-q", *options)
+        want = pd.DataFrame(map(exact, csv.DictReader(io.StringIO(text)))).drop(columns=["data", *TIMES])
+        have = rlar.evaluate(*WINE, **arguments).drop(columns=TIMES)
+        pd.testing.assert_frame_equal(have, want, check_exact=True)
+
+    def test_sizes(self):
+        self.compare(["--methods", "rlar,lda", "--train-per-class", "5,11", "--scale", "minmax", "--trials", "3"],
+                     methods=["rlar", "lda"], train_per_class=[5, 11], scale="minmax", trials=3)
+
+    def test_fraction_and_parameters(self):
+        self.compare(["--methods", "rr", "--train-fraction", "0.3", "-p", "lambda=2", "--classifier", "knn", "--neighbors",
+                      "3", "--seed", "7"],
+                     methods={"rr": {"lam": 2}}, train_fraction=0.3, classifier="knn", n_neighbors=3, seed=7)
+
+    def test_tuned(self):
+        arguments = dict(methods=["rlar", "rfs"], folds=3, trials=1, tune="cv", tune_folds=3, n_jobs=2,
+                         grid={"alpha": [0.1, 1], "rfs.gamma": [1, 10], "scale": ["unit", "minmax"]})
+        options = ["--methods", "rlar,rfs", "--folds", "3", "--trials", "1", "--tune", "cv", "--tune-folds", "3", "--grid",
+                   "alpha=0.1,1", "--grid", "rfs.gamma=1,10", "--grid", "scale=unit,minmax"]
+        self.compare(options, **arguments)
+        rows = rlar.evaluate(*WINE, per_trial=True, **arguments)
+        want = json.loads(program("evaluate", DATA / "wine.csv", "--json", "-q", *options))["results"]
+        self.assertEqual(list(rows.accuracy), want[0]["accuracy"]["trials"] + want[1]["accuracy"]["trials"])
+        self.assertEqual([c["scale"] for c in rows.chosen], [c["scale"] for r in want for c in r["selected"]])
+
+    def test_journal(self):
+        journal = self.folder / "fits.journal"
+        first = rlar.evaluate(*WINE, train_per_class=5, trials=2, journal=journal)
+        self.assertGreater(journal.stat().st_size, 0)
+        again = rlar.evaluate(*WINE, train_per_class=5, trials=2, journal=journal)
+        pd.testing.assert_frame_equal(first.drop(columns=TIMES), again.drop(columns=TIMES))
+
+    def test_refused(self):
+        for arguments in ({}, {"train_per_class": 5, "folds": 3}, {"folds": 3, "tune": "best"},
+                          {"folds": 3, "grid": {"alpha": [1]}}, {"folds": 3, "methods": ["svm"]},
+                          {"folds": 3, "tune": "cv", "grid": {"nothing": [1]}},
+                          {"folds": 3, "tune": "cv", "grid": {"alpha": [1, 1]}}, {"train_per_class": 1000}):
+            with self.subTest(arguments=arguments):
+                self.assertRaises(ValueError, rlar.evaluate, *WINE, **arguments)
+
+
+class Datasets(TestCase):
+    def test_shipped(self):
+        for load, shape, classes in ((rlar.datasets.load_iris, (150, 4), 3), (rlar.datasets.load_wine, (178, 13), 3),
+                                     (rlar.datasets.load_ionosphere, (351, 34), 2),
+                                     (rlar.datasets.load_diabetes, (768, 8), 2)):
+            data = load()
+            self.assertEqual(data.data.shape, shape)
+            self.assertEqual(len(set(data.target)), classes)
+            self.assertEqual(len(data.feature_names), shape[1])
+            self.assertTrue(data.data.flags.writeable)
+
+    def test_read(self):
+        path = self.folder / "table.csv"
+        path.write_text("a,b,kind\n1,2,x\n3,,y\n5,6,x\n")
+        data = rlar.datasets.read(path, label="kind", missing="mean")
+        np.testing.assert_array_equal(data.data, [[1, 2], [3, 4], [5, 6]])
+        self.assertEqual((list(data.target), data.feature_names), (["x", "y", "x"], ["a", "b"]))
+        frame, target = rlar.datasets.read(path, label=-1, missing="drop", return_X_y=True, as_frame=True)
+        self.assertEqual((frame.shape, list(frame.columns), list(target)), ((2, 2), ["a", "b"], ["x", "x"]))
+        self.assertTrue(np.isnan(rlar.datasets.read(path, missing="keep").data[1, 1]))
+        self.assertRaisesRegex(ValueError, "missing", rlar.datasets.read, path)
+        self.assertRaises(ValueError, rlar.datasets.read, path, missing="guess")
+        self.assertRaises(FileNotFoundError, rlar.datasets.read, self.folder / "none.csv")
+
+    def test_labels_in_a_file(self):
+        np.save(self.folder / "x.npy", np.eye(3))
+        (self.folder / "y.txt").write_text("2\n1\n2\n")
+        X, y = rlar.datasets.read(self.folder / "x.npy", labels_file=self.folder / "y.txt", return_X_y=True)
+        np.testing.assert_array_equal(X, np.eye(3))
+        self.assertEqual(list(y), [2, 1, 2])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,154 @@
+"""Threads, Ctrl-C, forks, memory: the package as a guest in a Python process."""
+import gc
+import multiprocessing
+import os
+import signal
+import threading
+import time
+import unittest
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+import rlar
+from support import IRIS, WINE, TestCase, model_bytes
+
+CYCLES = 10_000
+
+
+def resident():
+    """Bytes of memory that the process holds."""
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def blobs(n, d, classes):
+    random = np.random.default_rng(0)
+    y = np.arange(n) % classes
+    return random.normal(size=(n, d)) + y[:, None], y
+
+
+def fit_wine(_=None):
+    return model_bytes(rlar.RLAR(n_jobs=2).fit(*WINE))
+
+
+class Threads(TestCase):
+    def test_fits_at_once_give_the_same(self):
+        estimators = [rlar.RLAR(), rlar.LFDA(), rlar.RFS(n_jobs=2), rlar.MPDA()]
+        alone = [model_bytes(e.fit(*WINE)) for e in estimators]
+        for _ in range(5):
+            with ThreadPoolExecutor(4) as pool:
+                together = list(pool.map(lambda e: model_bytes(e.fit(*WINE)), estimators))
+            self.assertEqual(together, alone)
+
+    def test_one_model_for_many_threads(self):
+        X, y = WINE
+        fitted = rlar.RLAR().fit(X, y)
+        want = fitted.decision_function(X)
+        with ThreadPoolExecutor(4) as pool:
+            for scores in pool.map(lambda _: fitted.decision_function(X), range(200)):
+                np.testing.assert_array_equal(scores, want)
+
+    def test_other_threads_run_during_a_fit(self):
+        """The GIL is released: another thread counts while one call into the library is under way."""
+        X, y = blobs(1500, 600, 5)
+        ticks = []
+        done = threading.Event()
+
+        def tick():
+            while not done.wait(0.002):
+                ticks.append(time.monotonic())
+
+        ticker = threading.Thread(target=tick)
+        ticker.start()
+        begin = time.monotonic()
+        rlar.RLAR(iters=10).fit(X, y)
+        end = time.monotonic()
+        done.set()
+        ticker.join()
+        within = [t for t in ticks if begin < t < end]
+        self.assertGreater(len(within), 0.05 * (end - begin) / 0.002)
+
+    def test_models_keep_no_threads(self):
+        before = len(os.listdir("/proc/self/task"))
+        models = [rlar.RLAR(n_jobs=4).fit(*WINE) for _ in range(10)]
+        self.assertEqual(len(os.listdir("/proc/self/task")), before)
+        del models
+
+    def test_fork(self):
+        want = fit_wine()
+        with multiprocessing.get_context("fork").Pool(2) as pool:
+            self.assertEqual(pool.map(fit_wine, range(4)), [want] * 4)
+
+
+class Interrupt(TestCase):
+    def test_control_c_ends_a_fit(self):
+        X, y = blobs(2000, 800, 4)
+        estimator = rlar.RLAR(iters=100000)
+        timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+        old = signal.signal(signal.SIGINT, signal.default_int_handler)
+        self.addCleanup(signal.signal, signal.SIGINT, old)
+        timer.start()
+        begin = time.monotonic()
+        with self.assertRaises(KeyboardInterrupt):
+            estimator.fit(X, y)
+        self.assertLess(time.monotonic() - begin, 30)
+        self.assertFalse(hasattr(estimator, "classes_"))
+
+    def test_an_exception_in_the_progress_ends_a_fit(self):
+        class Stubborn(rlar.RLAR):
+            def _show_progress(self, done, total, objective):
+                raise LookupError("enough after %d" % done)
+
+        with self.assertRaisesRegex(LookupError, "enough after 1"):
+            Stubborn(verbose=1).fit(*IRIS)
+
+
+class Memory(TestCase):
+    def assert_flat(self, cycle, cycles, limit):
+        for _ in range(cycles // 10):
+            cycle()
+        gc.collect()
+        before = resident()
+        for _ in range(cycles):
+            cycle()
+        gc.collect()
+        self.assertLess(resident() - before, limit)
+
+    def test_no_leak_in_fit_and_predict(self):
+        X, y = IRIS
+        estimator = rlar.LDA()
+        self.assert_flat(lambda: estimator.fit(X, y).predict(X), CYCLES, 1 << 20)
+
+    def test_no_leak_elsewhere(self):
+        X, y = IRIS
+        fitted = rlar.RLAR(iters=3).fit(X, y)
+        path = self.folder / "model.rlar"
+
+        def everything():
+            rlar.RLAR(iters=3).fit(X, y).transform(X)
+            fitted.save(path)
+            rlar.load(path).decision_function(X)
+            fitted.components_, fitted.feature_scores_, fitted._model.params
+            for bad in (lambda: rlar.RLAR(alpha=-1).fit(X, y), lambda: fitted.predict(X * np.nan),
+                        lambda: rlar.RLAR(max_memory=1000).fit(X, y)):
+                try:
+                    bad()
+                except (ValueError, MemoryError):
+                    pass
+
+        self.assert_flat(everything, 500, 1 << 20)
+
+    def test_no_copy_of_the_samples(self):
+        """A view of 200 MB is predicted with the memory of a block, and survives the estimator."""
+        X, y = blobs(1000, 100, 3)
+        fitted = rlar.LDA().fit(X, y)
+        large = np.zeros((250_000, 100))
+        large[:] = X[0]
+        before = resident()
+        fitted.predict(large)
+        self.assertLess(resident() - before, large.nbytes // 4)
+
+
+if __name__ == "__main__":
+    unittest.main()
