@@ -149,6 +149,12 @@ static int threads_of(void *handle) {
     return find(handle, "openblas_get_num_threads", &get) ? get() : 1;
 }
 
+static bool is_openmp(void *handle) {
+    int (*parallel)(void) = NULL;
+    const int openmp = 2; /* openblas_get_parallel: 0 serial, 1 pthreads, 2 OpenMP */
+    return find(handle, "openblas_get_parallel", &parallel) && parallel() == openmp;
+}
+
 /* Fill the table from an open library; false when a function is missing. */
 static bool take(void *handle, const char *name) {
     blas_table t = {.library = name, .wanted = blas.wanted, .chosen = blas.chosen};
@@ -160,20 +166,19 @@ static bool take(void *handle, const char *name) {
         return false;
     t.kernel = ask(handle, "openblas_get_corename");
     t.config = ask(handle, "openblas_get_config");
-    int (*parallel)(void) = NULL;
-    const int openmp = 2; /* openblas_get_parallel: 0 serial, 1 pthreads, 2 OpenMP */
-    if (find(handle, "openblas_get_parallel", &parallel) && parallel() == openmp &&
-        find(handle, "omp_get_max_threads", &t.omp_get))
+    if (is_openmp(handle) && find(handle, "omp_get_max_threads", &t.omp_get))
         find(handle, "omp_set_num_threads", &t.omp_set);
     t.generic = *t.wanted && *t.kernel && !kernel_is_modern(t.kernel);
     blas = t;
     return true;
 }
 
-/* A copy that the host loaded serves only with the right kernel and one thread. */
+/* A copy that the host loaded serves only with the right kernel and one thread, which an OpenMP
+ * build has for the time of every call of ours (one_thread). */
 static bool usable_as_it_is(void *handle) {
     const char *kernel = ask(handle, "openblas_get_corename");
-    return (!*blas.wanted || kernel_is_modern(kernel)) && threads_of(handle) == 1;
+    return (!*blas.wanted || kernel_is_modern(kernel)) &&
+           (is_openmp(handle) || threads_of(handle) == 1);
 }
 
 /* strict: pass over what the host has loaded with settings that are not ours. */

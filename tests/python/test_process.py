@@ -3,10 +3,13 @@ import gc
 import multiprocessing
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 import unittest
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 
@@ -14,6 +17,7 @@ import rlar
 from support import IRIS, WINE, TestCase, model_bytes
 
 CYCLES = 10_000
+OPENMP = Path("/usr/lib/x86_64-linux-gnu/openblas-openmp/libopenblas.so.0")
 
 
 def resident():
@@ -79,6 +83,32 @@ class Threads(TestCase):
         want = fit_wine()
         with multiprocessing.get_context("fork").Pool(2) as pool:
             self.assertEqual(pool.map(fit_wine, range(4)), [want] * 4)
+
+
+# A process that has loaded the OpenMP build itself, on top of the pthread build that NumPy came with.
+BESIDE = """
+import ctypes, sys
+import numpy
+ctypes.CDLL(sys.argv[1])
+import rlar
+X, y = rlar.datasets.load_wine(return_X_y=True)
+sys.stdout.buffer.write(rlar.RLAR().fit(X, y)._model.to_bytes() + rlar.blas()["library"].encode())
+"""
+
+
+class Blas(TestCase):
+    def test_right_kernel_beside_numpy(self):
+        found = rlar.blas()
+        if found["chosen"] == "rlar":
+            self.assertEqual(found["kernel"], found["wanted"])
+
+    @unittest.skipUnless(OPENMP.exists(), "the OpenMP build of OpenBLAS is not installed")
+    def test_beside_a_loaded_openmp_build(self):
+        """It can be used as it is: other copies would be, with the host's threads."""
+        done = subprocess.run([sys.executable, "-c", BESIDE, OPENMP], check=True, capture_output=True)
+        want = model_bytes(rlar.RLAR().fit(*WINE))
+        self.assertTrue(done.stdout.startswith(want), "other bits")
+        self.assertEqual(done.stdout[len(want):].decode(), rlar.blas()["library"])
 
 
 class Interrupt(TestCase):
