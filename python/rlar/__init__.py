@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 
 from . import _core, datasets
-from ._base import LinearMapEstimator
+from ._base import LinearMapEstimator, load_model
 from ._estimators import (
     ALDE, ALPR, ESTIMATORS, L21SDA, LDA, LFDA, LSDA, LSR, MMC, MPDA, NMMP, RFS, RLAR, RR, RSLDA, SDA, SULDA, ReLSR,
 )
@@ -32,8 +32,9 @@ def load(path: str | os.PathLike) -> LinearMapEstimator:
     are numbers they become numbers. What a file does not hold is at its default (classifier, n_jobs, ...)
     or absent (objective_, n_iter_, trace_).
     """
-    os.stat(path)  # Python's own exception for a file that is not there
-    model = _core.load(path)
+    model = load_model(path)
+    if model.method not in ESTIMATORS:
+        raise ValueError(f"{path}: a model of {model.method}, which this version of rlar does not have")
     return ESTIMATORS[model.method]._of_model(model)
 
 

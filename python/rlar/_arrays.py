@@ -53,7 +53,8 @@ def text(value: Any) -> str:
 
 def labels(y: np.ndarray) -> tuple[np.ndarray, list[str], np.ndarray]:
     """(classes, their texts, the number of each sample's class)"""
-    check_classification_targets(y)
+    if y.dtype.kind not in "biuU":  # whole numbers and strings are classes: no need to look
+        check_classification_targets(y)
     classes, numbers = np.unique(y, return_inverse=True)
     return classes, [text(c) for c in classes], np.ascontiguousarray(numbers, dtype=np.int64)
 

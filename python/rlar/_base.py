@@ -235,17 +235,18 @@ class LinearMapEstimator(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, Trans
     @classmethod
     def load(cls, path: str | os.PathLike) -> Any:
         """The estimator of a model file, made by save() or by the command; see rlar.load."""
-        os.stat(path)  # Python's own exception for a file that is not there
-        return cls._of_model(_core.load(path))
+        return cls._of_model(load_model(path))
 
     @classmethod
     def _of_model(cls, model: _core.Model) -> Any:
         if model.method != cls._method:
             raise ValueError(f"the file holds a model of {model.method}, not of {cls._method}; "
                              "rlar.load finds the estimator itself")
-        defaults = cls().get_params()
-        values = {p: type(defaults[p])(model.params[cls._names.get(p, p)]) for p in cls._method_params}
-        estimator = cls(scale=model.scale, **values)
+        estimator = cls(scale=model.scale)
+        for name in cls._method_params:
+            default = getattr(estimator, name)
+            text = model.params.get(cls._names.get(name, name), default)
+            setattr(estimator, name, type(default)(text))
         estimator.n_features_in_ = model.shape[0]
         if model.features is not None:
             estimator.feature_names_in_ = np.array(model.features, dtype=object)
@@ -262,6 +263,11 @@ class LinearMapEstimator(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, Trans
 
     def _more_tags(self) -> dict[str, Any]:  # scikit-learn before 1.6
         return {"preserves_dtype": [np.float64, np.float32], "X_types": ["2darray", "sparse"]}
+
+
+def load_model(path: str | os.PathLike) -> _core.Model:
+    os.stat(path)  # Python's own exception for a file that is not there
+    return _core.load(path)
 
 
 def _settle_ties(scores: np.ndarray, predicted: np.ndarray) -> None:

@@ -74,13 +74,12 @@ def evaluate(X: Any, y: Any, methods: str | Iterable[str] | Mapping[str, Mapping
 
 def _split(per_class: Any, fraction: float | None, folds: int | None) -> tuple[int, list[float], str]:
     """(kind, sizes, name of their column)"""
-    if (per_class is not None) + (fraction is not None) + (folds is not None) != 1:
+    ways = [(_PER_CLASS, per_class, "train_per_class"), (_FRACTION, fraction, "train_fraction"), (_FOLDS, folds, "folds")]
+    given = [way for way in ways if way[1] is not None]
+    if len(given) != 1:
         raise ValueError("how to split? give one of train_per_class, train_fraction and folds")
-    if per_class is not None:
-        return _PER_CLASS, np.atleast_1d(per_class).tolist(), "train_per_class"
-    if fraction is not None:
-        return _FRACTION, [fraction], "train_fraction"
-    return _FOLDS, [folds], "folds"
+    kind, size, column = given[0]
+    return kind, np.atleast_1d(size).tolist(), column
 
 
 def _name(parameter: str) -> str:
