@@ -35,7 +35,9 @@ class Documents(TestCase):
         self.assertGreater(float(printed.split()[0]), 0.9)
         self.assertTrue((self.folder / "wine.rlar").exists())
         command = re.search(r'venv/bin/python -c "(.*)"', self.read("README.md")).group(1)
-        exec(compile(command, "README.md", "exec"), {})
+        with contextlib.redirect_stdout(io.StringIO()) as text:
+            exec(compile(command, "README.md", "exec"), {})
+        self.assertEqual(text.getvalue(), "[1]\n")
 
     def test_page(self):
         printed = self.run_blocks("docs/python.md")

@@ -23,7 +23,7 @@ class Generated(unittest.TestCase):
             for param in method["params"]:
                 name = {"lambda": "lam"}.get(param["name"], param["name"])
                 self.assertEqual(params[name].default, param["default"])
-                self.assertIn(" %s : " % name, estimator.__doc__)
+                self.assertIn("%s : " % name, estimator.__doc__)
             self.assertIn(method["title"], estimator.__doc__)
             self.assertIn(estimator.__name__, rlar.__all__)
 
