@@ -33,7 +33,7 @@ class RLAR(LinearMapEstimator):
         Neighbours by comparing all pairs of a class or by local search, nearly the same and faster in large
         classes; auto: local where a class has more than 3000 samples, first graph 10000.
     scale : str, default="unit"
-        Scaling learned in fit: "none", "unit" (length 1), "minmax", "zscore", or a chain such as
+        Scaling learned in fit: "none", "unit" (length 1), "minmax", "zscore", "rms", or a chain such as
         "minmax,unit".
     classifier : str, default="1nn"
         How predict decides: "1nn", "knn", "centroid", "argmax" (the largest output), or the first three with
@@ -122,7 +122,7 @@ class RR(LinearMapEstimator):
     lam : float in [1e-12, 1e+12], default=0.1
         Weight of the squared size of W: larger gives a smoother map.
     scale : str, default="unit"
-        Scaling learned in fit: "none", "unit" (length 1), "minmax", "zscore", or a chain such as
+        Scaling learned in fit: "none", "unit" (length 1), "minmax", "zscore", "rms", or a chain such as
         "minmax,unit".
     classifier : str, default="1nn"
         How predict decides: "1nn", "knn", "centroid", "argmax" (the largest output), or the first three with
@@ -203,7 +203,7 @@ class LDA(LinearMapEstimator):
     fisherface : int in [0, 1], default=0
         1: work in the n - c leading principal directions (Fisherfaces).
     scale : str, default="unit"
-        Scaling learned in fit: "none", "unit" (length 1), "minmax", "zscore", or a chain such as
+        Scaling learned in fit: "none", "unit" (length 1), "minmax", "zscore", "rms", or a chain such as
         "minmax,unit".
     classifier : str, default="1nn"
         How predict decides: "1nn", "knn", "centroid", or the first three with "-cosine" behind: on outputs of
@@ -281,7 +281,7 @@ class MMC(LinearMapEstimator):
     theta : float in [0, 1e+12], default=1.0
         Weight of the scatter within classes against that between them.
     scale : str, default="unit"
-        Scaling learned in fit: "none", "unit" (length 1), "minmax", "zscore", or a chain such as
+        Scaling learned in fit: "none", "unit" (length 1), "minmax", "zscore", "rms", or a chain such as
         "minmax,unit".
     classifier : str, default="1nn"
         How predict decides: "1nn", "knn", "centroid", or the first three with "-cosine" behind: on outputs of
@@ -365,7 +365,7 @@ class LSDA(LinearMapEstimator):
         Weight of the squared length of a direction in the constraint, as a share of the mean degree of a
         sample within its class; 0: none, the author's value: 0.1.
     scale : str, default="unit"
-        Scaling learned in fit: "none", "unit" (length 1), "minmax", "zscore", or a chain such as
+        Scaling learned in fit: "none", "unit" (length 1), "minmax", "zscore", "rms", or a chain such as
         "minmax,unit".
     classifier : str, default="1nn"
         How predict decides: "1nn", "knn", "centroid", or the first three with "-cosine" behind: on outputs of
@@ -452,7 +452,7 @@ class LFDA(LinearMapEstimator):
     metric : {"weighted", "plain", "orth"}, default="weighted"
         Scale of the outputs: weighted by their separation, plain, or orthonormal columns.
     scale : str, default="unit"
-        Scaling learned in fit: "none", "unit" (length 1), "minmax", "zscore", or a chain such as
+        Scaling learned in fit: "none", "unit" (length 1), "minmax", "zscore", "rms", or a chain such as
         "minmax,unit".
     classifier : str, default="1nn"
         How predict decides: "1nn", "knn", "centroid", or the first three with "-cosine" behind: on outputs of
@@ -537,7 +537,7 @@ class NMMP(LinearMapEstimator):
     iters : int in [1, 1000000], default=30
         Iterations at the most.
     scale : str, default="unit"
-        Scaling learned in fit: "none", "unit" (length 1), "minmax", "zscore", or a chain such as
+        Scaling learned in fit: "none", "unit" (length 1), "minmax", "zscore", "rms", or a chain such as
         "minmax,unit".
     classifier : str, default="1nn"
         How predict decides: "1nn", "knn", "centroid", or the first three with "-cosine" behind: on outputs of
@@ -624,7 +624,7 @@ class SDA(LinearMapEstimator):
     tol : float in [0, 1], default=1e-06
         Stop when a direction moves by less than this share of its length, both squared.
     scale : str, default="unit"
-        Scaling learned in fit: "none", "unit" (length 1), "minmax", "zscore", or a chain such as
+        Scaling learned in fit: "none", "unit" (length 1), "minmax", "zscore", "rms", or a chain such as
         "minmax,unit".
     classifier : str, default="1nn"
         How predict decides: "1nn", "knn", "centroid", or the first three with "-cosine" behind: on outputs of
@@ -711,7 +711,7 @@ class SULDA(LinearMapEstimator):
     variant : {"s0", "s1"}, default="s0"
         s1: let the directions rotate as well to get sparser (not convex; never worse than s0).
     scale : str, default="unit"
-        Scaling learned in fit: "none", "unit" (length 1), "minmax", "zscore", or a chain such as
+        Scaling learned in fit: "none", "unit" (length 1), "minmax", "zscore", "rms", or a chain such as
         "minmax,unit".
     classifier : str, default="1nn"
         How predict decides: "1nn", "knn", "centroid", or the first three with "-cosine" behind: on outputs of
@@ -796,7 +796,7 @@ class L21SDA(LinearMapEstimator):
     loss : {"squared", "l21"}, default="squared"
         Squared residuals, or their L2,1 norm: then samples that do not fit count less.
     scale : str, default="unit"
-        Scaling learned in fit: "none", "unit" (length 1), "minmax", "zscore", or a chain such as
+        Scaling learned in fit: "none", "unit" (length 1), "minmax", "zscore", "rms", or a chain such as
         "minmax,unit".
     classifier : str, default="1nn"
         How predict decides: "1nn", "knn", "centroid", or the first three with "-cosine" behind: on outputs of
@@ -878,7 +878,7 @@ class ALDE(LinearMapEstimator):
     theta : float in [0, 1e+12], default=1.0
         Weight of the angles within classes against those between them.
     scale : str, default="unit"
-        Scaling learned in fit: "none", "unit" (length 1), "minmax", "zscore", or a chain such as
+        Scaling learned in fit: "none", "unit" (length 1), "minmax", "zscore", "rms", or a chain such as
         "minmax,unit".
     classifier : str, default="1nn"
         How predict decides: "1nn", "knn", "centroid", or the first three with "-cosine" behind: on outputs of
@@ -956,7 +956,7 @@ class ReLSR(LinearMapEstimator):
     iters : int in [1, 1000000], default=30
         Iterations.
     scale : str, default="unit"
-        Scaling learned in fit: "none", "unit" (length 1), "minmax", "zscore", or a chain such as
+        Scaling learned in fit: "none", "unit" (length 1), "minmax", "zscore", "rms", or a chain such as
         "minmax,unit".
     classifier : str, default="1nn"
         How predict decides: "1nn", "knn", "centroid", "argmax" (the largest output), or the first three with
@@ -1044,7 +1044,7 @@ class MPDA(LinearMapEstimator):
     energy : float in [1e-12, 1], default=0.95
         Share of a patch's variance that its tangent space holds.
     scale : str, default="unit"
-        Scaling learned in fit: "none", "unit" (length 1), "minmax", "zscore", or a chain such as
+        Scaling learned in fit: "none", "unit" (length 1), "minmax", "zscore", "rms", or a chain such as
         "minmax,unit".
     classifier : str, default="1nn"
         How predict decides: "1nn", "knn", "centroid", or the first three with "-cosine" behind: on outputs of
@@ -1140,7 +1140,7 @@ class RSLDA(LinearMapEstimator):
     rho : float in [1, 10], default=1.01
         Growth of the penalty from one iteration to the next.
     scale : str, default="unit"
-        Scaling learned in fit: "none", "unit" (length 1), "minmax", "zscore", or a chain such as
+        Scaling learned in fit: "none", "unit" (length 1), "minmax", "zscore", "rms", or a chain such as
         "minmax,unit".
     classifier : str, default="1nn"
         How predict decides: "1nn", "knn", "centroid", or the first three with "-cosine" behind: on outputs of
@@ -1231,7 +1231,7 @@ class ALPR(LinearMapEstimator):
     threshold : float in [0, 1e+12], default=0.0
         Rows of W whose squared length is below it become 0 at the end; 0: none, the authors' demo: 0.0001.
     scale : str, default="unit"
-        Scaling learned in fit: "none", "unit" (length 1), "minmax", "zscore", or a chain such as
+        Scaling learned in fit: "none", "unit" (length 1), "minmax", "zscore", "rms", or a chain such as
         "minmax,unit".
     classifier : str, default="1nn"
         How predict decides: "1nn", "knn", "centroid", "argmax" (the largest output), or the first three with
@@ -1317,7 +1317,7 @@ class RFS(LinearMapEstimator):
     eps : float in [1e-15, 1], default=1e-08
         Smoothing of the norms.
     scale : str, default="unit"
-        Scaling learned in fit: "none", "unit" (length 1), "minmax", "zscore", or a chain such as
+        Scaling learned in fit: "none", "unit" (length 1), "minmax", "zscore", "rms", or a chain such as
         "minmax,unit".
     classifier : str, default="1nn"
         How predict decides: "1nn", "knn", "centroid", "argmax" (the largest output), or the first three with
@@ -1394,7 +1394,7 @@ class LSR(LinearMapEstimator):
     Parameters
     ----------
     scale : str, default="unit"
-        Scaling learned in fit: "none", "unit" (length 1), "minmax", "zscore", or a chain such as
+        Scaling learned in fit: "none", "unit" (length 1), "minmax", "zscore", "rms", or a chain such as
         "minmax,unit".
     classifier : str, default="1nn"
         How predict decides: "1nn", "knn", "centroid", "argmax" (the largest output), or the first three with

@@ -23,7 +23,7 @@ from ._base import LinearMapEstimator
 
 # The parameters that all have: name, type, default, meaning.
 COMMON = [
-    ("scale", "str", "unit", "scaling learned in fit: \"none\", \"unit\" (length 1), \"minmax\", \"zscore\", or a chain "
+    ("scale", "str", "unit", "scaling learned in fit: \"none\", \"unit\" (length 1), \"minmax\", \"zscore\", \"rms\", or a chain "
      "such as \"minmax,unit\""),
     ("classifier", "str", "1nn", "how predict decides: \"1nn\", \"knn\", \"centroid\", {argmax}or the first three with "
      "\"-cosine\" behind: on outputs of length 1"),
