@@ -59,13 +59,18 @@ static int on_progress(void *user, const rlar_event *event) {
 }
 
 /* There is nobody to tell when a note cannot be kept; the status still says that there was one. */
+static void keep_note(PyObject *notes, rlar_status status, const char *text) {
+    PyObject *note = Py_BuildValue("(is)", (int)status, text);
+    if (!note || PyList_Append(notes, note) < 0)
+        PyErr_Clear();
+    Py_XDECREF(note);
+}
+
 static void on_log(void *user, rlar_status status, const char *text) {
     call *c = user;
     PyEval_RestoreThread(c->thread);
-    PyObject *note = Py_BuildValue("(is)", (int)status, text);
-    if (!note || PyList_Append(c->notes, note) < 0)
-        PyErr_Clear();
-    Py_XDECREF(note);
+    if (!PyErr_Occurred()) /* else the work is being cancelled, and the exception says why */
+        keep_note(c->notes, status, text);
     c->thread = PyEval_SaveThread();
 }
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -41,7 +41,7 @@ class LinearMapEstimator(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, Trans
 
     # ---- Learning ----
 
-    def fit(self, X: Any, y: Any) -> Any:
+    def fit(self, X: Any, y: Any) -> Self:
         """Learn the map from samples and their classes.
 
         Parameters
@@ -233,12 +233,12 @@ class LinearMapEstimator(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, Trans
         self._fitted().save(path)
 
     @classmethod
-    def load(cls, path: str | os.PathLike) -> Any:
+    def load(cls, path: str | os.PathLike) -> Self:
         """The estimator of a model file, made by save() or by the command; see rlar.load."""
         return cls._of_model(load_model(path))
 
     @classmethod
-    def _of_model(cls, model: _core.Model) -> Any:
+    def _of_model(cls, model: _core.Model) -> Self:
         if model.method != cls._method:
             raise ValueError(f"the file holds a model of {model.method}, not of {cls._method}; "
                              "rlar.load finds the estimator itself")
