@@ -181,6 +181,10 @@ def main():
         estimator = rlar.ESTIMATORS[method]()
         compare("fit, %s" % method, lambda: estimator.fit(X, y),
                 lambda: library.fit(X, texts, method.encode()), options.repeats)
+    # Small, so that what does not depend on the size of X stands out of the noise.
+    few, lda = X[:150, :4].copy(), rlar.LDA()
+    compare("fit, lda, 150 x 4", lambda: lda.fit(few, y[:150]), lambda: library.fit(few, texts, b"lda"),
+            10 * options.repeats)
     layer("fit, rr", rlar.RR(), X, y, options.repeats)
     python, c = peak_of("python", options.build), peak_of("c", options.build)
     print("%-28s Python %.1f MiB, C %.1f MiB above the %.1f MiB of X" % ("peak memory of a fit", python, c,
