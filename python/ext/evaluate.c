@@ -94,7 +94,7 @@ static int take_arguments(PyObject *args, PyObject *keywords, eval_job *j) {
     unsigned long long seed;
     rlar_eval_spec *s = &j->spec;
     *s = RLAR_INIT(rlar_eval_spec);
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOOOO!idLKiLO!ssLpOiLO", names, &x, &classes,
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOOOO!idLKiLO!zzLpOiLO", names, &x, &classes,
                                      &labels, &features, &PyTuple_Type, &j->methods, &split, &size,
                                      &trials, &seed, &tune, &tune_folds, &PyTuple_Type, &j->grid,
                                      &s->scale, &s->classifier, &neighbours, &s->coarse, &journal,

@@ -4,7 +4,7 @@ Every estimator learns a small linear map that keeps labelled, high-dimensional 
 classifier and a transformer of scikit-learn, and runs in the C library:
 
 >>> from rlar import RLAR
->>> RLAR(scale="minmax").fit(X, y).score(X_new, y_new)   # doctest: +SKIP
+>>> RLAR().fit(X, y).score(X_new, y_new)   # doctest: +SKIP
 """
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ class LinearMapEstimator(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, Trans
         except ValueError as error:
             if X.shape[1] > 1:
                 raise
-            # Brought to length 1, the default scaling, positive samples of one feature are all 1.
+            # Brought to length 1, positive samples of one feature are all 1.
             raise ValueError(f"{error} (X has 1 feature(s); scale={self.scale!r})") from None
 
     def _param_texts(self) -> list[str]:

@@ -20,10 +20,10 @@ class RLAR(LinearMapEstimator):
         Neighbours within the class; 0: 7 when every class has more than 10 samples, else 3.
     iters : int in [1, 1000000], default=30
         Iterations; minimise: at most so many rounds of descent.
-    eps : float in [1e-15, 1000], default=1e-08
-        Smoothing of the norms, which ends here (anneal: at 1e-4 at the least); minimise: above 0.001 the
-        smoothed objective is what is minimised, and 1 often classifies better.
-    solver : {"paper", "anneal", "minimise"}, default="paper"
+    eps : float in [0, 1000], default=0.0
+        Smoothing of the norms, which ends here (anneal: at 1e-4 at the least); 0: 1 for minimise, which
+        classifies best, and 1e-8 for the others; up to 0.001 the paper's objective is meant.
+    solver : {"paper", "anneal", "minimise"}, default="minimise"
         paper: Algorithm 1 with fixed eps; anneal: eps shrinks, reaches lower objectives; minimise: descends
         to the minimum of the objective.
     tol : float in [0, 1], default=0.0
@@ -32,9 +32,9 @@ class RLAR(LinearMapEstimator):
     search : {"auto", "exact", "local"}, default="auto"
         Neighbours by comparing all pairs of a class or by local search, nearly the same and faster in large
         classes; auto: local where a class has more than 3000 samples, first graph 10000.
-    scale : str, default="unit"
-        Scaling learned in fit: "none", "unit" (length 1), "minmax", "zscore", "rms", or a chain such as
-        "minmax,unit".
+    scale : str, default="zscore,rms"
+        Scaling learned in fit: "none", "unit" (each sample to length 1), "minmax", "zscore", "rms" (all
+        samples by one number), or a chain of them.
     classifier : str, default="1nn"
         How predict decides: "1nn", "knn", "centroid", "argmax" (the largest output), or the first three with
         "-cosine" behind: on outputs of length 1.
@@ -84,11 +84,11 @@ class RLAR(LinearMapEstimator):
         beta: float = 0.1,
         k: int = 0,
         iters: int = 30,
-        eps: float = 1e-08,
-        solver: str = "paper",
+        eps: float = 0.0,
+        solver: str = "minimise",
         tol: float = 0.0,
         search: str = "auto",
-        scale: str = "unit",
+        scale: str = "zscore,rms",
         classifier: str = "1nn",
         n_neighbors: int = 5,
         n_jobs: int | None = None,
@@ -119,11 +119,11 @@ class RR(LinearMapEstimator):
 
     Parameters
     ----------
-    lam : float in [1e-12, 1e+12], default=0.1
+    lam : float in [1e-12, 1e+12], default=1.0
         Weight of the squared size of W: larger gives a smoother map.
-    scale : str, default="unit"
-        Scaling learned in fit: "none", "unit" (length 1), "minmax", "zscore", "rms", or a chain such as
-        "minmax,unit".
+    scale : str, default="zscore,rms"
+        Scaling learned in fit: "none", "unit" (each sample to length 1), "minmax", "zscore", "rms" (all
+        samples by one number), or a chain of them.
     classifier : str, default="1nn"
         How predict decides: "1nn", "knn", "centroid", "argmax" (the largest output), or the first three with
         "-cosine" behind: on outputs of length 1.
@@ -169,8 +169,8 @@ class RR(LinearMapEstimator):
     def __init__(
         self,
         *,
-        lam: float = 0.1,
-        scale: str = "unit",
+        lam: float = 1.0,
+        scale: str = "zscore,rms",
         classifier: str = "1nn",
         n_neighbors: int = 5,
         n_jobs: int | None = None,
@@ -198,13 +198,13 @@ class LDA(LinearMapEstimator):
     length : {"unit", "st", "sw", "orth"}, default="unit"
         Length of the columns of W: 1; such that the total or the within-class scatter of the outputs is I; or
         orthonormal columns.
-    ridge : float in [0, 1e+12], default=0.0
+    ridge : float in [0, 1e+12], default=1.0
         Added to the diagonal of the total scatter.
     fisherface : int in [0, 1], default=0
         1: work in the n - c leading principal directions (Fisherfaces).
-    scale : str, default="unit"
-        Scaling learned in fit: "none", "unit" (length 1), "minmax", "zscore", "rms", or a chain such as
-        "minmax,unit".
+    scale : str, default="zscore,rms"
+        Scaling learned in fit: "none", "unit" (each sample to length 1), "minmax", "zscore", "rms" (all
+        samples by one number), or a chain of them.
     classifier : str, default="1nn"
         How predict decides: "1nn", "knn", "centroid", or the first three with "-cosine" behind: on outputs of
         length 1.
@@ -250,9 +250,9 @@ class LDA(LinearMapEstimator):
         self,
         *,
         length: str = "unit",
-        ridge: float = 0.0,
+        ridge: float = 1.0,
         fisherface: int = 0,
-        scale: str = "unit",
+        scale: str = "zscore,rms",
         classifier: str = "1nn",
         n_neighbors: int = 5,
         n_jobs: int | None = None,
@@ -280,9 +280,9 @@ class MMC(LinearMapEstimator):
     ----------
     theta : float in [0, 1e+12], default=1.0
         Weight of the scatter within classes against that between them.
-    scale : str, default="unit"
-        Scaling learned in fit: "none", "unit" (length 1), "minmax", "zscore", "rms", or a chain such as
-        "minmax,unit".
+    scale : str, default="zscore,rms"
+        Scaling learned in fit: "none", "unit" (each sample to length 1), "minmax", "zscore", "rms" (all
+        samples by one number), or a chain of them.
     classifier : str, default="1nn"
         How predict decides: "1nn", "knn", "centroid", or the first three with "-cosine" behind: on outputs of
         length 1.
@@ -330,7 +330,7 @@ class MMC(LinearMapEstimator):
         self,
         *,
         theta: float = 1.0,
-        scale: str = "unit",
+        scale: str = "zscore,rms",
         classifier: str = "1nn",
         n_neighbors: int = 5,
         n_jobs: int | None = None,
@@ -361,12 +361,12 @@ class LSDA(LinearMapEstimator):
     ties : {"variance", "drop"}, default="drop"
         Where equal eigenvalues reach beyond the c-th: fill up with their directions of largest variance, or
         leave them out.
-    ridge : float in [0, 1e+12], default=0.0
+    ridge : float in [0, 1e+12], default=0.1
         Weight of the squared length of a direction in the constraint, as a share of the mean degree of a
         sample within its class; 0: none, the author's value: 0.1.
-    scale : str, default="unit"
-        Scaling learned in fit: "none", "unit" (length 1), "minmax", "zscore", "rms", or a chain such as
-        "minmax,unit".
+    scale : str, default="zscore,rms"
+        Scaling learned in fit: "none", "unit" (each sample to length 1), "minmax", "zscore", "rms" (all
+        samples by one number), or a chain of them.
     classifier : str, default="1nn"
         How predict decides: "1nn", "knn", "centroid", or the first three with "-cosine" behind: on outputs of
         length 1.
@@ -416,8 +416,8 @@ class LSDA(LinearMapEstimator):
         k: int = 0,
         alpha: float = 0.1,
         ties: str = "drop",
-        ridge: float = 0.0,
-        scale: str = "unit",
+        ridge: float = 0.1,
+        scale: str = "zscore,rms",
         classifier: str = "1nn",
         n_neighbors: int = 5,
         n_jobs: int | None = None,
@@ -451,9 +451,9 @@ class LFDA(LinearMapEstimator):
         Added to the diagonal of the local scatter within classes; 0: none where it can be inverted.
     metric : {"weighted", "plain", "orth"}, default="weighted"
         Scale of the outputs: weighted by their separation, plain, or orthonormal columns.
-    scale : str, default="unit"
-        Scaling learned in fit: "none", "unit" (length 1), "minmax", "zscore", "rms", or a chain such as
-        "minmax,unit".
+    scale : str, default="zscore,rms"
+        Scaling learned in fit: "none", "unit" (each sample to length 1), "minmax", "zscore", "rms" (all
+        samples by one number), or a chain of them.
     classifier : str, default="1nn"
         How predict decides: "1nn", "knn", "centroid", or the first three with "-cosine" behind: on outputs of
         length 1.
@@ -503,7 +503,7 @@ class LFDA(LinearMapEstimator):
         k: int = 7,
         rho: float = 0.1,
         metric: str = "weighted",
-        scale: str = "unit",
+        scale: str = "zscore,rms",
         classifier: str = "1nn",
         n_neighbors: int = 5,
         n_jobs: int | None = None,
@@ -536,9 +536,9 @@ class NMMP(LinearMapEstimator):
         Two samples are neighbours when either is near the other (or), or only when both are (and).
     iters : int in [1, 1000000], default=30
         Iterations at the most.
-    scale : str, default="unit"
-        Scaling learned in fit: "none", "unit" (length 1), "minmax", "zscore", "rms", or a chain such as
-        "minmax,unit".
+    scale : str, default="zscore,rms"
+        Scaling learned in fit: "none", "unit" (each sample to length 1), "minmax", "zscore", "rms" (all
+        samples by one number), or a chain of them.
     classifier : str, default="1nn"
         How predict decides: "1nn", "knn", "centroid", or the first three with "-cosine" behind: on outputs of
         length 1.
@@ -588,7 +588,7 @@ class NMMP(LinearMapEstimator):
         k: int = 0,
         mutual: str = "or",
         iters: int = 30,
-        scale: str = "unit",
+        scale: str = "zscore,rms",
         classifier: str = "1nn",
         n_neighbors: int = 5,
         n_jobs: int | None = None,
@@ -615,17 +615,17 @@ class SDA(LinearMapEstimator):
 
     Parameters
     ----------
-    ridge : float in [1e-09, 1e+12], default=0.05
+    ridge : float in [1e-09, 1e+12], default=1.0
         Weight of the squared length of a direction, n gamma in the notation of the method.
-    tau : float in [0, 1], default=0.001
+    tau : float in [0, 1], default=0.01
         Sparsity as a share of the value from which on nothing is left: larger keeps fewer features.
     iters : int in [1, 1000000], default=30
         Iterations per direction.
     tol : float in [0, 1], default=1e-06
         Stop when a direction moves by less than this share of its length, both squared.
-    scale : str, default="unit"
-        Scaling learned in fit: "none", "unit" (length 1), "minmax", "zscore", "rms", or a chain such as
-        "minmax,unit".
+    scale : str, default="zscore,rms"
+        Scaling learned in fit: "none", "unit" (each sample to length 1), "minmax", "zscore", "rms" (all
+        samples by one number), or a chain of them.
     classifier : str, default="1nn"
         How predict decides: "1nn", "knn", "centroid", or the first three with "-cosine" behind: on outputs of
         length 1.
@@ -672,11 +672,11 @@ class SDA(LinearMapEstimator):
     def __init__(
         self,
         *,
-        ridge: float = 0.05,
-        tau: float = 0.001,
+        ridge: float = 1.0,
+        tau: float = 0.01,
         iters: int = 30,
         tol: float = 1e-06,
-        scale: str = "unit",
+        scale: str = "zscore,rms",
         classifier: str = "1nn",
         n_neighbors: int = 5,
         n_jobs: int | None = None,
@@ -710,9 +710,9 @@ class SULDA(LinearMapEstimator):
         Stop when the feasible and the sparse iterate agree to this share; 0: never stop early.
     variant : {"s0", "s1"}, default="s0"
         s1: let the directions rotate as well to get sparser (not convex; never worse than s0).
-    scale : str, default="unit"
-        Scaling learned in fit: "none", "unit" (length 1), "minmax", "zscore", "rms", or a chain such as
-        "minmax,unit".
+    scale : str, default="zscore,rms"
+        Scaling learned in fit: "none", "unit" (each sample to length 1), "minmax", "zscore", "rms" (all
+        samples by one number), or a chain of them.
     classifier : str, default="1nn"
         How predict decides: "1nn", "knn", "centroid", or the first three with "-cosine" behind: on outputs of
         length 1.
@@ -761,7 +761,7 @@ class SULDA(LinearMapEstimator):
         iters: int = 500,
         tol: float = 1e-05,
         variant: str = "s0",
-        scale: str = "unit",
+        scale: str = "zscore,rms",
         classifier: str = "1nn",
         n_neighbors: int = 5,
         n_jobs: int | None = None,
@@ -787,7 +787,7 @@ class L21SDA(LinearMapEstimator):
 
     Parameters
     ----------
-    lam : float in [1e-12, 1e+12], default=1.0
+    lam : float in [1e-12, 1e+12], default=10.0
         Weight of the row-sparsity of W: larger keeps fewer features.
     iters : int in [1, 1000000], default=30
         Iterations.
@@ -795,9 +795,9 @@ class L21SDA(LinearMapEstimator):
         Smoothing of the norms.
     loss : {"squared", "l21"}, default="squared"
         Squared residuals, or their L2,1 norm: then samples that do not fit count less.
-    scale : str, default="unit"
-        Scaling learned in fit: "none", "unit" (length 1), "minmax", "zscore", "rms", or a chain such as
-        "minmax,unit".
+    scale : str, default="zscore,rms"
+        Scaling learned in fit: "none", "unit" (each sample to length 1), "minmax", "zscore", "rms" (all
+        samples by one number), or a chain of them.
     classifier : str, default="1nn"
         How predict decides: "1nn", "knn", "centroid", or the first three with "-cosine" behind: on outputs of
         length 1.
@@ -843,11 +843,11 @@ class L21SDA(LinearMapEstimator):
     def __init__(
         self,
         *,
-        lam: float = 1.0,
+        lam: float = 10.0,
         iters: int = 30,
         eps: float = 1e-08,
         loss: str = "squared",
-        scale: str = "unit",
+        scale: str = "zscore,rms",
         classifier: str = "1nn",
         n_neighbors: int = 5,
         n_jobs: int | None = None,
@@ -875,11 +875,11 @@ class ALDE(LinearMapEstimator):
 
     Parameters
     ----------
-    theta : float in [0, 1e+12], default=1.0
+    theta : float in [0, 1e+12], default=2.0
         Weight of the angles within classes against those between them.
-    scale : str, default="unit"
-        Scaling learned in fit: "none", "unit" (length 1), "minmax", "zscore", "rms", or a chain such as
-        "minmax,unit".
+    scale : str, default="zscore,rms"
+        Scaling learned in fit: "none", "unit" (each sample to length 1), "minmax", "zscore", "rms" (all
+        samples by one number), or a chain of them.
     classifier : str, default="1nn"
         How predict decides: "1nn", "knn", "centroid", or the first three with "-cosine" behind: on outputs of
         length 1.
@@ -926,8 +926,8 @@ class ALDE(LinearMapEstimator):
     def __init__(
         self,
         *,
-        theta: float = 1.0,
-        scale: str = "unit",
+        theta: float = 2.0,
+        scale: str = "zscore,rms",
         classifier: str = "1nn",
         n_neighbors: int = 5,
         n_jobs: int | None = None,
@@ -951,13 +951,13 @@ class ReLSR(LinearMapEstimator):
 
     Parameters
     ----------
-    lam : float in [1e-12, 1e+12], default=0.01
+    lam : float in [1e-12, 1e+12], default=0.1
         Weight of the squared size of W: larger gives a smoother map.
     iters : int in [1, 1000000], default=30
         Iterations.
-    scale : str, default="unit"
-        Scaling learned in fit: "none", "unit" (length 1), "minmax", "zscore", "rms", or a chain such as
-        "minmax,unit".
+    scale : str, default="zscore,rms"
+        Scaling learned in fit: "none", "unit" (each sample to length 1), "minmax", "zscore", "rms" (all
+        samples by one number), or a chain of them.
     classifier : str, default="1nn"
         How predict decides: "1nn", "knn", "centroid", "argmax" (the largest output), or the first three with
         "-cosine" behind: on outputs of length 1.
@@ -1003,9 +1003,9 @@ class ReLSR(LinearMapEstimator):
     def __init__(
         self,
         *,
-        lam: float = 0.01,
+        lam: float = 0.1,
         iters: int = 30,
-        scale: str = "unit",
+        scale: str = "zscore,rms",
         classifier: str = "1nn",
         n_neighbors: int = 5,
         n_jobs: int | None = None,
@@ -1035,7 +1035,7 @@ class MPDA(LinearMapEstimator):
         Neighbours within the class that predict a sample, and that scale the affinities.
     gamma : float in [0, 1e+12], default=1.0
         Weight of the agreement between tangent spaces of neighbouring patches.
-    alpha : float in [1e-12, 1e+12], default=1e-05
+    alpha : float in [1e-12, 1e+12], default=10.0
         Ridge on the projection and the tangent coefficients; absolute, meant for samples of length 1.
     patch : int in [4, 2147483647], default=10
         Patches are split while one has this many samples.
@@ -1043,9 +1043,9 @@ class MPDA(LinearMapEstimator):
         Neighbours in the graph along which distances are measured; more where a class falls apart.
     energy : float in [1e-12, 1], default=0.95
         Share of a patch's variance that its tangent space holds.
-    scale : str, default="unit"
-        Scaling learned in fit: "none", "unit" (length 1), "minmax", "zscore", "rms", or a chain such as
-        "minmax,unit".
+    scale : str, default="zscore,rms"
+        Scaling learned in fit: "none", "unit" (each sample to length 1), "minmax", "zscore", "rms" (all
+        samples by one number), or a chain of them.
     classifier : str, default="1nn"
         How predict decides: "1nn", "knn", "centroid", or the first three with "-cosine" behind: on outputs of
         length 1.
@@ -1094,11 +1094,11 @@ class MPDA(LinearMapEstimator):
         *,
         k: int = 7,
         gamma: float = 1.0,
-        alpha: float = 1e-05,
+        alpha: float = 10.0,
         patch: int = 10,
         geodesic: int = 6,
         energy: float = 0.95,
-        scale: str = "unit",
+        scale: str = "zscore,rms",
         classifier: str = "1nn",
         n_neighbors: int = 5,
         n_jobs: int | None = None,
@@ -1127,9 +1127,9 @@ class RSLDA(LinearMapEstimator):
 
     Parameters
     ----------
-    lambda1 : float in [1e-12, 1e+12], default=0.0001
+    lambda1 : float in [1e-12, 1e+12], default=0.01
         Weight of the row-sparsity of W: larger keeps fewer features.
-    lambda2 : float in [1e-12, 1e+12], default=0.0001
+    lambda2 : float in [1e-12, 1e+12], default=0.01
         Weight of the sparse error: smaller lets more of a sample count as an error.
     iters : int in [1, 1000000], default=30
         Iterations.
@@ -1139,9 +1139,9 @@ class RSLDA(LinearMapEstimator):
         First penalty.
     rho : float in [1, 10], default=1.01
         Growth of the penalty from one iteration to the next.
-    scale : str, default="unit"
-        Scaling learned in fit: "none", "unit" (length 1), "minmax", "zscore", "rms", or a chain such as
-        "minmax,unit".
+    scale : str, default="zscore,rms"
+        Scaling learned in fit: "none", "unit" (each sample to length 1), "minmax", "zscore", "rms" (all
+        samples by one number), or a chain of them.
     classifier : str, default="1nn"
         How predict decides: "1nn", "knn", "centroid", or the first three with "-cosine" behind: on outputs of
         length 1.
@@ -1187,13 +1187,13 @@ class RSLDA(LinearMapEstimator):
     def __init__(
         self,
         *,
-        lambda1: float = 0.0001,
-        lambda2: float = 0.0001,
+        lambda1: float = 0.01,
+        lambda2: float = 0.01,
         iters: int = 30,
         kappa: float = 1e-05,
         beta0: float = 0.1,
         rho: float = 1.01,
-        scale: str = "unit",
+        scale: str = "zscore,rms",
         classifier: str = "1nn",
         n_neighbors: int = 5,
         n_jobs: int | None = None,
@@ -1222,17 +1222,17 @@ class ALPR(LinearMapEstimator):
 
     Parameters
     ----------
-    lambda1 : float in [0, 1e+12], default=0.1
+    lambda1 : float in [0, 1e+12], default=1.0
         Weight of the locality term: larger pulls the samples of a class together.
-    lambda2 : float in [1e-12, 1e+12], default=0.1
+    lambda2 : float in [1e-12, 1e+12], default=1.0
         Weight of the row-sparsity of W: larger keeps fewer features.
     iters : int in [1, 1000000], default=30
         Iterations.
     threshold : float in [0, 1e+12], default=0.0
         Rows of W whose squared length is below it become 0 at the end; 0: none, the authors' demo: 0.0001.
-    scale : str, default="unit"
-        Scaling learned in fit: "none", "unit" (length 1), "minmax", "zscore", "rms", or a chain such as
-        "minmax,unit".
+    scale : str, default="zscore,rms"
+        Scaling learned in fit: "none", "unit" (each sample to length 1), "minmax", "zscore", "rms" (all
+        samples by one number), or a chain of them.
     classifier : str, default="1nn"
         How predict decides: "1nn", "knn", "centroid", "argmax" (the largest output), or the first three with
         "-cosine" behind: on outputs of length 1.
@@ -1278,11 +1278,11 @@ class ALPR(LinearMapEstimator):
     def __init__(
         self,
         *,
-        lambda1: float = 0.1,
-        lambda2: float = 0.1,
+        lambda1: float = 1.0,
+        lambda2: float = 1.0,
         iters: int = 30,
         threshold: float = 0.0,
-        scale: str = "unit",
+        scale: str = "zscore,rms",
         classifier: str = "1nn",
         n_neighbors: int = 5,
         n_jobs: int | None = None,
@@ -1310,15 +1310,15 @@ class RFS(LinearMapEstimator):
 
     Parameters
     ----------
-    gamma : float in [1e-12, 1e+12], default=0.1
+    gamma : float in [1e-12, 1e+12], default=1.0
         Weight of the row-sparsity of W: larger keeps fewer features.
     iters : int in [1, 1000000], default=30
         Iterations.
     eps : float in [1e-15, 1], default=1e-08
         Smoothing of the norms.
-    scale : str, default="unit"
-        Scaling learned in fit: "none", "unit" (length 1), "minmax", "zscore", "rms", or a chain such as
-        "minmax,unit".
+    scale : str, default="zscore,rms"
+        Scaling learned in fit: "none", "unit" (each sample to length 1), "minmax", "zscore", "rms" (all
+        samples by one number), or a chain of them.
     classifier : str, default="1nn"
         How predict decides: "1nn", "knn", "centroid", "argmax" (the largest output), or the first three with
         "-cosine" behind: on outputs of length 1.
@@ -1364,10 +1364,10 @@ class RFS(LinearMapEstimator):
     def __init__(
         self,
         *,
-        gamma: float = 0.1,
+        gamma: float = 1.0,
         iters: int = 30,
         eps: float = 1e-08,
-        scale: str = "unit",
+        scale: str = "zscore,rms",
         classifier: str = "1nn",
         n_neighbors: int = 5,
         n_jobs: int | None = None,
@@ -1393,9 +1393,9 @@ class LSR(LinearMapEstimator):
 
     Parameters
     ----------
-    scale : str, default="unit"
-        Scaling learned in fit: "none", "unit" (length 1), "minmax", "zscore", "rms", or a chain such as
-        "minmax,unit".
+    scale : str, default="zscore,rms"
+        Scaling learned in fit: "none", "unit" (each sample to length 1), "minmax", "zscore", "rms" (all
+        samples by one number), or a chain of them.
     classifier : str, default="1nn"
         How predict decides: "1nn", "knn", "centroid", "argmax" (the largest output), or the first three with
         "-cosine" behind: on outputs of length 1.
@@ -1441,7 +1441,7 @@ class LSR(LinearMapEstimator):
     def __init__(
         self,
         *,
-        scale: str = "unit",
+        scale: str = "zscore,rms",
         classifier: str = "1nn",
         n_neighbors: int = 5,
         n_jobs: int | None = None,

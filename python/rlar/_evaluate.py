@@ -20,7 +20,7 @@ def evaluate(X: Any, y: Any, methods: str | Iterable[str] | Mapping[str, Mapping
              train_per_class: int | Sequence[int] | None = None, train_fraction: float | None = None,
              folds: int | None = None, trials: int = 10, seed: int = 1, tune: str | None = None,
              grid: Mapping[str, Iterable[Any]] | None = None, tune_folds: int = 5, coarse: bool = False,
-             scale: str = "unit", classifier: str = "1nn", n_neighbors: int = 5,
+             scale: str | None = None, classifier: str | None = None, n_neighbors: int = 5,
              journal: str | os.PathLike | None = None, per_trial: bool = False, n_jobs: int | None = None,
              max_memory: int | None = None, verbose: int = 0) -> Any:
     """Compare methods on the same random splits, with the numbers of the command `rlar evaluate`.
@@ -39,7 +39,7 @@ def evaluate(X: Any, y: Any, methods: str | Iterable[str] | Mapping[str, Mapping
         Default: each method's own grid.
     tune_folds : folds of tune="cv"
     coarse : every second number of an axis first, then the neighbours of the best
-    scale, classifier, n_neighbors : as for the estimators, the same for all methods
+    scale, classifier, n_neighbors : as for the estimators, the same for all methods; None: their default
     journal : a file that keeps every finished fit; what is in it already is not fitted again
     per_trial : a row for each trial instead of means and standard deviations
     n_jobs, max_memory, verbose : as for the estimators

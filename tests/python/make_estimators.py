@@ -21,11 +21,11 @@ from __future__ import annotations
 from ._base import LinearMapEstimator
 '''
 
-# The parameters that all have: name, type, default, meaning.
+# The parameters that all have: name, type, default (...: the program tells), meaning.
 COMMON = [
-    ("scale", "str", "unit", "scaling learned in fit: \"none\", \"unit\" (length 1), \"minmax\", \"zscore\", \"rms\", or a chain "
-     "such as \"minmax,unit\""),
-    ("classifier", "str", "1nn", "how predict decides: \"1nn\", \"knn\", \"centroid\", {argmax}or the first three with "
+    ("scale", "str", ..., "scaling learned in fit: \"none\", \"unit\" (each sample to length 1), \"minmax\", \"zscore\", "
+     "\"rms\" (all samples by one number), or a chain of them"),
+    ("classifier", "str", ..., "how predict decides: \"1nn\", \"knn\", \"centroid\", {argmax}or the first three with "
      "\"-cosine\" behind: on outputs of length 1"),
     ("n_neighbors", "int", 5, "for the classifier \"knn\""),
     ("n_jobs", "int | None", None, "threads; None: 1 unless joblib says otherwise, -1: one per processor. The results "
@@ -100,6 +100,7 @@ def own_params(method):
 def common_params(method):
     argmax = '"argmax" (the largest output), ' if method["regression"] else ""
     for name, kind, value, meaning in COMMON:
+        value = method[name] if value is ... else value
         shown = "%s, default=%s" % (kind.replace(" | ", " or "), literal(value))
         yield name, kind, value, entry(name, shown, meaning.format(argmax=argmax))
 

@@ -258,10 +258,10 @@ class InScikitLearn(TestCase):
         self.assertGreater(search.score(X, y), 0.9)
 
     def test_clone_and_repr(self):
-        estimator = rlar.RSLDA(lambda1=0.01, n_jobs=2)
+        estimator = rlar.RSLDA(lambda1=0.5, n_jobs=2)
         other = clone(estimator)
         self.assertEqual(other.get_params(), estimator.get_params())
-        self.assertEqual(repr(other), "RSLDA(lambda1=0.01, n_jobs=2)")
+        self.assertEqual(repr(other), "RSLDA(lambda1=0.5, n_jobs=2)")
 
     def test_selection(self):
         X, y = WINE
