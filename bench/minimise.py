@@ -11,8 +11,8 @@
     bench/minimise.py defaults   which one rule for alpha and beta serves all sets, by size
     bench/minimise.py table      the accuracies as the table of docs/solver.md
 
-Options: --build DIR (default build), --sets a,b, --tune oracle,cv, --solvers a:b, --threads N (the last
-three for `accuracy`). Data from the folder RLAR_DATA_DIR; what is missing is
+Options: --build DIR (default build), --sets a,b, and for `accuracy` --tune oracle,cv, --solvers a:b, --threads N,
+--journal FILE (finished fits, as of `rlar reproduce`, which has many of them too). Data from the folder RLAR_DATA_DIR; what is missing is
 named and left out. Results: docs/results/solver-*.json and solver-curves.svg. One thread, the solvers in turn,
 so times can be compared; `accuracy` uses all threads.
 """
@@ -63,6 +63,7 @@ class Study:
     def __init__(self, options, scratch):
         self.build, self.sets, self.scratch = Path(options.build).resolve(), options.sets, Path(scratch)
         self.tunes, self.solvers, self.threads = options.tune, options.solvers, options.threads
+        self.journal = options.journal
         self.folder = Path(os.environ.get("RLAR_DATA_DIR", ""))
 
     def data(self, file):
@@ -174,6 +175,8 @@ def evaluate(study, data, size, solver, tune, trials=10, more="iters=30"):
         command += ["-p", setting]
     if study.threads:
         command += ["--threads", str(study.threads)]
+    if study.journal:
+        command += ["--resume", study.journal]
     if tune == "cv":  # five folds: from coarse to fine, about a third of the grid
         command.append("--coarse")
     run = subprocess.run(command, check=True, capture_output=True, text=True)
@@ -375,6 +378,7 @@ def main():
     parser.add_argument("--build", default=str(ROOT / "build"))
     parser.add_argument("--sets", type=lambda text: text.split(","), default=[])
     parser.add_argument("--tune", type=lambda text: text.split(","), default=["oracle", "cv"])
+    parser.add_argument("--journal")
     parser.add_argument("--solvers", type=lambda text: text.split(":"), default=["paper", "minimise", SMOOTH])
     parser.add_argument("--threads", type=int, default=0)
     options = parser.parse_args()
