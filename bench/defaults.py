@@ -7,8 +7,8 @@
 A candidate is a scaling, a classifier and values of a method's parameters; it is the same for all data sets,
 so nothing is tuned on what it is judged by. `measure` takes the mean accuracy on the test parts of 10 random
 splits (the paper's, smallest size) for every candidate, and goes on where it was: docs/results/defaults.json.
-`choose` prints, for every method, the candidate with the best mean over the data sets beside the preset of the
-paper, and Wilcoxon's signed-rank test over the data sets. Data from the folder RLAR_DATA_DIR; what is missing
+`choose` prints, for every method, the mean over the data sets of the program's default beside that of the preset
+of the paper, with Wilcoxon's signed-rank test over the data sets, and the best of all candidates. Data from the folder RLAR_DATA_DIR; what is missing
 is named and left out. Needs python3-scipy for `choose`.
 """
 import argparse
@@ -114,45 +114,57 @@ def candidates(known, name, sets):
     return found
 
 
+def mean(values):
+    return 100 * statistics.fmean(values)
+
+
 def p_value(a, b):
     from scipy.stats import wilcoxon
     return 1.0 if all(x == y for x, y in zip(a, b)) else wilcoxon(a, b).pvalue
 
 
-def show(label, at, values, than=None):
-    mean = 100 * statistics.fmean(values)
-    test = "" if than is None else (f" {mean - 100 * statistics.fmean(than):+6.2f}, p = {p_value(values, than):.3f}")
-    print(f"    {label:28s} {at[0]:12s} {at[1]:32s} {mean:6.2f}{test}")
+def defaults_of(options):
+    """method -> (scale, values and classifier) of the program, by the names of CANDIDATES."""
+    run = subprocess.run([Path(options.build) / "rlar", "methods", "--json"], check=True, capture_output=True)
+    found = {}
+    for method in json.loads(run.stdout)["methods"]:
+        values = {param["name"]: param["default"] for param in method["params"]}
+        for name, (of, _, grid, _) in CANDIDATES.items():
+            if of == method["name"]:
+                found[name] = method["scale"], words([values[p] for p in grid], method["classifier"])
+    return found
 
 
-def best(found, wanted=lambda at: True):
-    return max((at for at in found if wanted(at)), key=lambda at: statistics.fmean(found[at]), default=None)
+def words(values, classifier):
+    return " ".join(f"{float(value):g}" for value in values) + " " + classifier
 
 
-def choose(_):
-    known = load()
-    totals = {}
+def best(found, wanted):
+    return max((at for at in found if wanted(at)), key=lambda at: mean(found[at]), default=None)
+
+
+def row(name, found, sets, paper, ours):
+    top = best(found, lambda at: True)
+    print(f"| {name} | {sets} | {paper[1]} {mean(found[paper]):.2f} | {ours[1]} {mean(found[ours]):.2f} "
+          f"| {mean(found[ours]) - mean(found[paper]):+.2f} | {p_value(found[ours], found[paper]):.3f} "
+          f"| {top[0]}: {top[1]} {mean(found[top]):.2f} |")
+
+
+def choose(options):
+    known, totals, defaults = load(), {}, defaults_of(options)
+    print("| method | data sets | paper, unit length | default | gain | p | best of all candidates |\n|" + "---|" * 7)
     for name, (_, _, _, preset) in CANDIDATES.items():
-        sets = [data for data in SETS if f"{data}/{name}/{SCALES[-1]}" in known]
+        sets = [data for data in SETS if all(f"{data}/{name}/{scale}" in known for scale in ("unit", "zscore,rms"))]
         found = candidates(known, name, sets)
-        paper = ("unit", " ".join(f"{float(value):g}" for value in preset) + " 1nn")
-        print(f"{name}, {len(sets)} data sets")
-        show("paper", paper, found[paper])
-        kept = best(found, lambda at: at[0] == "unit" and at[1].endswith(" 1nn"))
-        show("best with unit, 1nn", kept, found[kept], found[paper])
-        for scale in SCALES:
-            at = best(found, lambda at: at[0] == scale)
-            if at:
-                show("best of scale", at, found[at], found[paper])
-                totals.setdefault(scale, []).append(statistics.fmean(found[at]))
-        for classifier in CLASSIFIERS + ("argmax",):
-            at = best(found, lambda at: at[1].split()[-1] == classifier)
-            if at:
-                show("best of classifier", at, found[at], found[paper])
-                totals.setdefault(classifier, []).append(statistics.fmean(found[at]))
-    print("mean over the methods of the best with each scale or classifier")
-    for key, values in totals.items():
-        print(f"    {key:16s} {100 * statistics.fmean(values):.2f} ({len(values)} methods)")
+        row(name, found, len(sets), ("unit", words(preset, "1nn")), defaults[name])
+        for kind, choices, place in (("scale", SCALES, 0), ("classifier", CLASSIFIERS, 1)):
+            for choice in choices:
+                at = best(found, lambda at: at[place].split()[-1] == choice)
+                if at:
+                    totals.setdefault((kind, choice), {})[name] = mean(found[at])
+    print()
+    for (kind, choice), values in totals.items():
+        print(f"best candidate with {kind} {choice}: {statistics.fmean(values.values()):.2f} over {len(values)} methods")
 
 
 def main():

@@ -46,7 +46,7 @@ class CtxOptions(ctypes.Structure):
 
 
 class Library:
-    """Fits as a C program would, with one thread and the scaling to unit length."""
+    """Fits as a C program would, with one thread and the default scaling."""
 
     def __init__(self, build):
         self.lib = ctypes.CDLL(str(build / "src" / "librlar.so"))
