@@ -128,55 +128,6 @@ static int plan(cli *c, reproduction *r) {
     return code == 0 ? make_params(c, r) : code;
 }
 
-/* ---- how much work it is ---- */
-
-/* Cells that a search tries at the most: all, or from coarse to fine about a third. */
-static double cells_of(const reproduction *r, int method) {
-    const rlar_param_def *def = rlar_method_find(r->method.item[method])->params;
-    double cells = 1.0;
-    for (; def->name != NULL; def++) {
-        int values = def->grid != NULL;
-        for (const char *at = def->grid; at != NULL && *at != '\0'; at++)
-            values += *at == ',';
-        if (values > 4 && r->spec.coarse)
-            values = values / 2 + 1;
-        cells *= values > 0 ? values : 1;
-    }
-    return cells;
-}
-
-/* Operations of all fits of one column of a place, for the time that is left. */
-static double work_of(cli *c, const reproduction *r, const rlar_data *data,
-                      const paper_entry *place, column which) {
-    const double folds = 5.0;
-    rlar_forecast forecast = RLAR_INIT(rlar_forecast);
-    double sum = 0.0;
-    const int64_t n = place->per_class * rlar_data_classes(data);
-    int64_t *rows = cli_alloc((size_t)n * sizeof *rows);
-    int64_t count = 0;
-    for (int64_t k = 0; k < rlar_data_classes(data); k++)
-        for (int64_t i = 0, taken = 0; i < rlar_data_samples(data) && taken < place->per_class; i++)
-            if (rlar_data_label(data, i) == k) {
-                rows[count++] = i;
-                taken++;
-            }
-    rlar_fit_options options = RLAR_INIT(rlar_fit_options);
-    options.scale = place_scale(place, which);
-    options.rows = rows;
-    options.n_rows = count;
-    for (int m = 0; m < r->method.count; m++) {
-        const rlar_params *params = r->params[which == COLUMN_DEFAULT][m];
-        if (rlar_fit_forecast(c->ctx, data, params, &options, &forecast) < 0)
-            continue;
-        const double tried = which == COLUMN_ORACLE ? cells_of(r, m)
-                             : which == COLUMN_CV   ? folds * cells_of(r, m)
-                                                    : 1.0;
-        sum += tried * forecast.flops;
-    }
-    free(rows);
-    return sum * (double)r->spec.trials;
-}
-
 /* ---- the runs ---- */
 
 static int measure(cli *c, reproduction *r, const paper_entry *place, const place_data *data,
@@ -212,7 +163,7 @@ static int run_place(cli *c, reproduction *r, const paper_entry *place) {
     for (int k = 0; k < COLUMNS && code == 0; k++) {
         if (!r->wanted[k])
             continue;
-        const double work = work_of(c, r, data.data, place, (column)k), begun = cli_now();
+        const double work = place_work(c, r, data.data, place, (column)k).flops, begun = cli_now();
         cli_work_begin(c, work);
         code = measure(c, r, place, &data, (column)k);
         cli_work_end(c, work);
@@ -236,29 +187,14 @@ void skip_place(cli *c, reproduction *r, const paper_entry *place, const char *f
     json_array_append_new(r->skipped, entry);
 }
 
-/* All work first, for the time that is left: a file is read twice for it, which is nothing. */
-static int total_work(cli *c, reproduction *r) {
-    double sum = 0.0;
-    int code = 0;
-    for (int i = 0; i < r->places && code == 0; i++) {
-        const char *how;
-        place_data data;
-        if (place_missing(c, r->place[i], &how) != NULL)
-            continue;
-        code = place_load(c, r->place[i], 1, r->spec.seed, &data);
-        for (int k = 0; k < COLUMNS && code == 0; k++)
-            sum += r->wanted[k] ? work_of(c, r, data.data, r->place[i], (column)k) : 0.0;
-        if (code == 0)
-            place_free(&data);
-    }
-    cli_work_total(c, sum);
-    return code;
+static int need_data_dir(cli *c) {
+    if (cli_data_dir(c) != NULL)
+        return 0;
+    return cli_usage(c, "where are the data? --data-dir DIR or RLAR_DATA_DIR names the folder");
 }
 
 static int run_places(cli *c, reproduction *r) {
-    if (cli_data_dir(c) == NULL)
-        return cli_usage(c, "where are the data? --data-dir DIR or RLAR_DATA_DIR names the folder");
-    int code = c->terminal ? total_work(c, r) : 0;
+    int code = c->terminal ? forecast_total(c, r) : 0;
     r->done = cli_alloc((size_t)r->places * COLUMNS * sizeof *r->done);
     for (int i = 0; i < r->places && code == 0; i++) {
         const char *how, *file = place_missing(c, r->place[i], &how);
@@ -333,10 +269,14 @@ int cli_cmd_reproduce(cli *c) {
         .skipped = json_array(), .figures = json_array(), .convergence = json_array()};
     paper_open(&r.paper);
     int code = plan(c, &r);
+    if (code == 0 && c->args.list == 0)
+        code = need_data_dir(c);
     if (code == 0)
         code = cli_out_open(c, c->args.output);
     if (code == 0 && c->args.list > 0) {
         list_tables(c, &r);
+    } else if (code == 0 && c->args.dry_run > 0) {
+        code = forecast_print(c, &r);
     } else if (code == 0) {
         code = run_places(c, &r);
         if (code == 0)

@@ -200,6 +200,8 @@ const cli_option cli_options[] = {
      "write the objective and its terms after every iteration"},
     {"dry-run", 0, OPT_FLAG, GROUP_VERB, V_FIT, FIELD(dry_run), 0, NULL,
      "do not fit: tell sizes, path, memory and work"},
+    {"dry-run", 0, OPT_FLAG, GROUP_VERB, V_REPRODUCE, FIELD(dry_run), 0, NULL,
+     "measure nothing: tell how many fits there are and about how long they take here"},
     {"classifier", 0, OPT_TEXT, GROUP_VERB, V_CLASSIFY, FIELD(classifier), 0, "NAME",
      "1nn, knn, centroid or, for regression methods, argmax; -cosine after the first three: "
      "on outputs scaled to length 1 (default 1nn)"},

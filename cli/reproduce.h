@@ -79,6 +79,18 @@ json_t *place_json(const paper_entry *place, const char *table, column which,
 void reproduction_text(cli *c, const reproduction *r);
 int reproduction_json(cli *c, const reproduction *r, json_t **out);
 
+/* ---- reproduce_forecast.c: how much work it is ---- */
+typedef struct workload {
+    double fits, flops; /* flops: floating-point operations */
+} workload;
+/* All fits of one column of a place. */
+workload place_work(cli *c, const reproduction *r, const rlar_data *data, const paper_entry *place,
+                    column which);
+/* Tells the progress line how much there is in all. */
+int forecast_total(cli *c, const reproduction *r);
+/* --dry-run: fits, operations and time of every table and column. */
+int forecast_print(cli *c, const reproduction *r);
+
 /* ---- reproduce_figures.c and cmd_reproduce.c ---- */
 bool figure_known(const char *name);
 int run_figures(cli *c, reproduction *r);

@@ -31,6 +31,21 @@ class Reproduce(Case):
         done = self.ok("reproduce", *args, "--data-dir", DATA, "--resume", journal, "--json")
         return json.loads(done.out), done.err
 
+    def test_dry_run(self):
+        """Fits: sets, splits, methods, and for the oracle the cells of their grids; nothing is written."""
+        command = ("reproduce", "uci", "--methods", "rr,lda", "--trials", "3", "--dry-run", "--data-dir", DATA)
+        forecast = self.json_of(*command, "--columns", "preset,oracle,cv", "--full-grid")["forecast"]
+        self.assertEqual([(line["table"], line["column"], line["fits"]) for line in forecast],
+                         [("uci", "preset", 4 * 3 * 2), ("uci", "oracle", 4 * 3 * (10 + 6)),
+                          ("uci", "cv", 4 * 3 * (5 * (10 + 6) + 2))])
+        preset, oracle, cv = (line["operations"] for line in forecast)
+        self.assertLess(5 * preset, oracle)
+        self.assertLess(oracle, cv)
+        text = self.ok(*command).text
+        self.assertRegex(text, r"uci +default +24 ")
+        self.assertRegex(text, r"in all about \d+ minutes")
+        self.assertEqual(list(self.folder.iterdir()), [])
+
     def test_uci(self):
         """Every cell is that of `evaluate` with the same settings, beside the paper's number."""
         answer, err = self.reproduce("uci", *FAST)
