@@ -787,7 +787,7 @@ class L21SDA(LinearMapEstimator):
 
     Parameters
     ----------
-    lam : float in [1e-12, 1e+12], default=10.0
+    lam : float in [1e-12, 1e+12], default=3.0
         Weight of the row-sparsity of W: larger keeps fewer features.
     iters : int in [1, 1000000], default=30
         Iterations.
@@ -843,7 +843,7 @@ class L21SDA(LinearMapEstimator):
     def __init__(
         self,
         *,
-        lam: float = 10.0,
+        lam: float = 3.0,
         iters: int = 30,
         eps: float = 1e-08,
         loss: str = "squared",
@@ -1310,7 +1310,7 @@ class RFS(LinearMapEstimator):
 
     Parameters
     ----------
-    gamma : float in [1e-12, 1e+12], default=1.0
+    gamma : float in [1e-12, 1e+12], default=0.3
         Weight of the row-sparsity of W: larger keeps fewer features.
     iters : int in [1, 1000000], default=30
         Iterations.
@@ -1364,7 +1364,7 @@ class RFS(LinearMapEstimator):
     def __init__(
         self,
         *,
-        gamma: float = 1.0,
+        gamma: float = 0.3,
         iters: int = 30,
         eps: float = 1e-08,
         scale: str = "zscore,rms",

@@ -34,7 +34,7 @@
 #include "solver/wsolve.h"
 
 static const rlar_param_def params_table[] = {
-    {"lambda", RLAR_PARAM_REAL, 10.0, 1e-12, 1e12, NULL,
+    {"lambda", RLAR_PARAM_REAL, 3.0, 1e-12, 1e12, NULL,
      "0.001,0.005,0.01,0.05,0.1,0.5,1,10,100,1000", "1",
      "weight of the row-sparsity of W: larger keeps fewer features"},
     {"iters", RLAR_PARAM_INT, 30, 1, 1000000, NULL, NULL, "30", "iterations"},

@@ -26,7 +26,7 @@ enum { REFINEMENTS = 3 }; /* two leave 1e-8 in the worst case seen */
 static const double REFINED = 1e-9;
 
 static const rlar_param_def params_table[] = {
-    {"gamma", RLAR_PARAM_REAL, 1.0, 1e-12, 1e12, NULL,
+    {"gamma", RLAR_PARAM_REAL, 0.3, 1e-12, 1e12, NULL,
      "0.001,0.005,0.01,0.05,0.1,0.5,1,10,100,1000", "0.1",
      "weight of the row-sparsity of W: larger keeps fewer features"},
     {"iters", RLAR_PARAM_INT, 30, 1, 1000000, NULL, NULL, "30", "iterations"},
