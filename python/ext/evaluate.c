@@ -147,16 +147,30 @@ static PyObject *selected(const rlar_eval_result *r) {
     return list;
 }
 
+/* [({axis: value}, accuracy)] of the cells that were tried. */
+static PyObject *tried(const rlar_eval_result *r) {
+    PyObject *list = PyList_New(0);
+    for (int64_t i = 0; list && i < r->cells; i++) {
+        if (r->cell_trials[i] == 0)
+            continue;
+        PyObject *one = Py_BuildValue("(Nd)", cell(r, i), r->cell_accuracy[i]);
+        if (!one || PyList_Append(list, one) < 0)
+            Py_CLEAR(list);
+        Py_XDECREF(one);
+    }
+    return list;
+}
+
 static PyObject *result(const rlar_eval_result *r) {
     return Py_BuildValue(
-        "{s:s,s:L,s:L,s:z,s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:N,s:N,s:N,s:N}", "method", r->method,
-        "trials", (long long)r->trials, "failed", (long long)r->failed, "failure", r->failure,
-        "accuracy_mean", r->accuracy_mean, "accuracy_std", r->accuracy_std,
+        "{s:s,s:L,s:L,s:z,s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:N,s:N,s:N,s:N,s:N}", "method",
+        r->method, "trials", (long long)r->trials, "failed", (long long)r->failed, "failure",
+        r->failure, "accuracy_mean", r->accuracy_mean, "accuracy_std", r->accuracy_std,
         "balanced_accuracy_mean", r->balanced_mean, "balanced_accuracy_std", r->balanced_std,
         "macro_f1_mean", r->macro_f1_mean, "macro_f1_std", r->macro_f1_std, "fit_seconds",
         r->fit_seconds, "predict_seconds", r->predict_seconds, "accuracy",
         numbers(r->accuracy, r->trials), "balanced_accuracy", numbers(r->balanced, r->trials),
-        "macro_f1", numbers(r->macro_f1, r->trials), "selected", selected(r));
+        "macro_f1", numbers(r->macro_f1, r->trials), "selected", selected(r), "cells", tried(r));
 }
 
 /* (dictionaries, notes) */

@@ -46,7 +46,10 @@ def evaluate(X: Any, y: Any, methods: str | Iterable[str] | Mapping[str, Mapping
 
     Returns
     -------
-    results : pandas.DataFrame, a row for each size and method (and trial)
+    results : pandas.DataFrame, a row for each size and method (and trial). With tune,
+        results.attrs["grids"] has for each size and method the accuracy of every cell that was tried,
+        as rlar.plot.heatmap takes it: {"method", the size, "tune", "axes": [parameter, ...],
+        "cells": [{parameter: value, ..., "accuracy": mean over the trials}, ...]}.
     """
     X, y = check_training(None, X, y)
     _, classes, labels = _arrays.labels(y)
@@ -62,14 +65,19 @@ def evaluate(X: Any, y: Any, methods: str | Iterable[str] | Mapping[str, Mapping
         threads=_arrays.threads(n_jobs), max_memory=_arrays.memory_limit(max_memory, X),
         progress=_show_progress if verbose else None)
     rows: list[dict[str, Any]] = []
+    grids: list[dict[str, Any]] = []
     for size in sizes:
         results, notes = _core.evaluate(size=size, **fixed)
         warn_notes(notes + [(0, _failure(result)) for result in results if result["failed"]])
         for result in results:
             rows += _trial_rows(result, column, size) if per_trial else [_mean_row(result, column, size)]
+            grids += [{**_grid(result, column, size), "tune": tune}] if tune else []
     import pandas
 
-    return pandas.DataFrame(rows)
+    table = pandas.DataFrame(rows)
+    if grids:
+        table.attrs["grids"] = grids
+    return table
 
 
 def _split(per_class: Any, fraction: float | None, folds: int | None) -> tuple[int, list[float], str]:
@@ -129,7 +137,19 @@ def _trial_rows(result: dict[str, Any], column: str, size: float) -> list[dict[s
         row = {"method": result["method"], column: size, "trial": trial}
         row.update((measure, result[measure][trial]) for measure in _MEASURES)
         if chosen:
-            cell = chosen[trial if len(chosen) > 1 else 0]
-            row["chosen"] = {name: _arrays.values([value])[0] for name, value in cell.items()}
+            row["chosen"] = _cell(chosen[trial if len(chosen) > 1 else 0])
         rows.append(row)
     return rows
+
+
+def _grid(result: dict[str, Any], column: str, size: float) -> dict[str, Any]:
+    """Lists and numbers only: pandas copies attrs, compares them, and writes them as JSON."""
+    cells = [{**_cell(values), "accuracy": accuracy} for values, accuracy in result["cells"]]
+    axes = [name for name in cells[0] if name != "accuracy"]
+    return {"method": result["method"], column: size, "axes": axes, "cells": cells}
+
+
+def _cell(values: dict[str, str]) -> dict[str, Any]:
+    """With the names of the estimators' parameters."""
+    names = {theirs: ours for ours, theirs in LinearMapEstimator._names.items()}
+    return {names.get(name, name): _arrays.values([value])[0] for name, value in values.items()}

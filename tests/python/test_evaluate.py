@@ -45,6 +45,35 @@ class Evaluate(TestCase):
         self.assertEqual(list(rows.accuracy), want[0]["accuracy"]["trials"] + want[1]["accuracy"]["trials"])
         self.assertEqual([c["scale"] for c in rows.chosen], [c["scale"] for r in want for c in r["selected"]])
 
+    def test_cells_of_the_grid(self):
+        options = ["--methods", "rlar,rr", "--train-per-class", "5,11", "--trials", "2", "--tune", "cv", "--tune-folds", "3",
+                   "--grid", "rlar.alpha=0.1,1", "--grid", "rlar.solver=paper,minimise", "--grid", "rr.lambda=0.5,2"]
+        results = rlar.evaluate(*WINE, ["rlar", "rr"], train_per_class=[5, 11], trials=2, tune="cv", tune_folds=3, grid={
+            "rlar.alpha": [0.1, 1], "rlar.solver": ["paper", "minimise"], "rr.lam": [0.5, 2]})
+        want = json.loads(program("evaluate", DATA / "wine.csv", "--json", "-q", *options))["results"]
+        have = results.attrs["grids"]
+        self.assertEqual([(g["method"], g["train_per_class"]) for g in have],
+                         [(r["method"], r["train_per_class"]) for r in want])
+        self.assertEqual([g["tune"] for g in have], ["cv"] * 4)
+        self.assertEqual([g["axes"] for g in have], [["alpha", "solver"], ["lam"]] * 2)
+        for grid, result in zip(have, want):
+            cells = [{{"lambda": "lam"}.get(k, k): v for k, v in c.items()} for c in result["grid"]["cells"]]
+            self.assertEqual(grid["cells"], cells)
+        json.dumps(results.attrs)
+        self.assertEqual(rlar.evaluate(*WINE, "rr", folds=3, trials=1).attrs, {})
+
+    def test_cells_that_were_not_tried(self):
+        grid = {"alpha": [0.01, 0.1, 1, 10, 100], "beta": [0.01, 0.1, 1, 10, 100]}
+        results = rlar.evaluate(*WINE, train_per_class=5, trials=1, tune="oracle", grid=grid, coarse=True)
+        cells = results.attrs["grids"][0]["cells"]
+        self.assertLess(len(cells), 25)
+        self.assertTrue(all(0 <= cell["accuracy"] <= 1 for cell in cells))
+
+    def test_chosen_has_the_names_of_parameters(self):
+        rows = rlar.evaluate(*WINE, "rr", folds=3, trials=1, tune="cv", grid={"lam": [0.5, 2]}, per_trial=True)
+        self.assertEqual({tuple(c) for c in rows.chosen}, {("lam",)})
+        rlar.RR(**rows.chosen[0])
+
     def test_journal(self):
         journal = self.folder / "fits.journal"
         first = rlar.evaluate(*WINE, train_per_class=5, trials=2, journal=journal)
