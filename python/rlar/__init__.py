@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 
-from . import _core, datasets
+from . import _core, datasets, plot
 from ._base import LinearMapEstimator, load_model
 from ._estimators import (
     ALDE, ALPR, ESTIMATORS, L21SDA, LDA, LFDA, LSDA, LSR, MMC, MPDA, NMMP, RFS, RLAR, RR, RSLDA, SDA, SULDA, ReLSR,
@@ -21,7 +21,7 @@ __version__ = _core.version()
 
 __all__ = [
     "ALDE", "ALPR", "ESTIMATORS", "L21SDA", "LDA", "LFDA", "LSDA", "LSR", "MMC", "MPDA", "NMMP", "RFS", "RLAR", "RR",
-    "RSLDA", "ReLSR", "SDA", "SULDA", "LinearMapEstimator", "blas", "datasets", "evaluate", "load",
+    "RSLDA", "ReLSR", "SDA", "SULDA", "LinearMapEstimator", "blas", "datasets", "evaluate", "load", "plot",
 ]
 
 
