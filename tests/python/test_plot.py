@@ -200,6 +200,7 @@ class Heatmap(PlotCase):
         np.testing.assert_allclose(np.ma.filled(ax.images[0].get_array(), np.nan), table)
         self.draw(ax)
         self.assertEqual((ax.get_xlabel(), ax.get_ylabel()), ("alpha", "beta"))
+        self.assertLess(*ax.get_ylim())  # beta grows upwards
         self.assertEqual([text.get_text() for text in ax.get_xticklabels()], ["0.01", "0.1", "1"])
         self.assertEqual([text.get_text() for text in ax.get_yticklabels()], ["0.1", "1"])
         self.assertEqual(ax.images[0].colorbar.ax.get_ylabel(), measure)
