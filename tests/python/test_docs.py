@@ -1,5 +1,6 @@
 """The Python in README.md and docs/python.md runs, and the page names every estimator."""
 import contextlib
+import importlib.util
 import io
 import json
 import os
@@ -27,6 +28,8 @@ class Documents(TestCase):
         with contextlib.redirect_stdout(text), warnings.catch_warnings():
             warnings.simplefilter("error")
             for block in blocks(self.read(name)):
+                if "rlar.plot" in block and not importlib.util.find_spec("matplotlib"):
+                    continue
                 exec(compile(block, name, "exec"), names)
         return text.getvalue()
 
