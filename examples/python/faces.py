@@ -90,7 +90,7 @@ def spread(values):
 def draw(accuracy, clean, covered):
     figure = Figure(figsize=(11, 3.5), layout="constrained")
     curves, left, right = figure.subplots(1, 3, width_ratios=[1.2, 1, 1])
-    for shift, (name, values) in zip((0, -0.35, 0.35), accuracy.items()):  # so that the whiskers can be told apart
+    for shift, (name, values) in zip((0, -0.35, 0.35), accuracy.items()):  # whiskers side by side
         style, colour = STYLES[name]
         curves.errorbar(np.add(SIZES, shift), *spread(values), fmt=style, color=colour, capsize=3, markersize=5, label=name)
     curves.set(xlabel="side of the square (pixels)", ylabel="accuracy (%)", xticks=SIZES,

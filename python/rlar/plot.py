@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -148,13 +148,13 @@ def embedding(estimator: LinearMapEstimator, X: Any, y: Any = None, *, ax: Axes 
         if len(group) == 0:
             continue
         if k >= 0:
-            ax.scatter(*group.T, s=size, label=_short(classes[k]), **_points(k))
+            ax.scatter(group[:, 0], group[:, 1], s=size, label=_short(classes[k]), **_points(k))
         else:
-            ax.scatter(*group.T, s=size, label="samples" if y is None else "not in the model", marker="x", color=_NONE,
-                       linewidths=1.0)
+            ax.scatter(group[:, 0], group[:, 1], s=size, label="samples" if y is None else "not in the model",
+                       marker="x", color=_NONE, linewidths=1.0)
         if k >= 0 and not legend:
-            ax.text(*group.mean(axis=0), _short(classes[k], 12), ha="center", va="center", fontsize="small",
-                    bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 1.0})
+            ax.text(group[:, 0].mean(), group[:, 1].mean(), _short(classes[k], 12), ha="center", va="center",
+                    fontsize="small", bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 1.0})
     _name_directions(ax, shares)
     _grid(ax, "both")
     if legend:
@@ -227,7 +227,8 @@ def heatmap(results: Any, *, method: str | None = None, size: float | None = Non
         raise ValueError("heatmap: no cell of the grid has an accuracy")
     table *= 100 if per_cent else 1
     ax = _axes(ax, (2.4 + 0.62 * len(x_values), 1.6 + 0.45 * len(y_values)))
-    image = ax.imshow(table, cmap=_colour_map(), origin="lower", aspect="auto", **_limits(table, per_cent))
+    low, high = _limits(table, per_cent)
+    image = ax.imshow(table, cmap=_colour_map(), origin="lower", aspect="auto", vmin=low, vmax=high)
     _write_cells(ax, table, image, "{:.1f}" if per_cent else "{:.3g}")
     _name_cells(ax, [_text(value) for value in x_values], [_text(value) for value in y_values])
     ax.set(xlabel=x_name, ylabel=y_name)
@@ -302,19 +303,21 @@ def _text(value: Any) -> str:
     return f"{value:.12g}" if _is_number(value) else _short(value, 24)
 
 
-def _limits(table: np.ndarray, per_cent: bool) -> dict[str, float]:
+def _limits(table: np.ndarray, per_cent: bool) -> tuple[float, float]:
     """Of the colours; a flat grid is shown as flat."""
     low, high = float(np.nanmin(table)), float(np.nanmax(table))
     if high - low < (1 if per_cent else 1e-9):
         half = max(0.5, 0.01 * abs(high)) if per_cent else max(1e-9, 0.01 * abs(high))
         low, high = low - half, high + half
-    return {"vmin": low, "vmax": high}
+    return low, high
 
 
 def _name_cells(ax: Axes, columns: list[str], rows: list[str]) -> None:
     """Names below the cells that would run into each other are turned."""
-    turned = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"} if max(map(len, columns)) > 8 else {}
-    ax.set_xticks(range(len(columns)), columns, **turned)
+    ax.set_xticks(range(len(columns)), columns)
+    if max(map(len, columns)) > 8:
+        for text in ax.get_xticklabels():
+            text.set(rotation=40, ha="right", rotation_mode="anchor")
     ax.set_yticks(range(len(rows)), rows)
     ax.tick_params(length=0)
 
@@ -340,15 +343,15 @@ def _mark_cells(ax: Axes, table: np.ndarray) -> None:
     row, column = np.unravel_index(np.nanargmax(table), table.shape)
     marks.append(ax.add_patch(Rectangle((column - 0.47, row - 0.47), 0.94, 0.94, fill=False, edgecolor=_BEST,
                                         linewidth=2.2, label="best")))
-    names = {mark.get_label(): mark for mark in marks}
-    ax.legend(names.values(), names, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncol=2, frameon=False,
+    names = {str(mark.get_label()): mark for mark in marks}
+    ax.legend(list(names.values()), list(names), loc="lower right", bbox_to_anchor=(1.0, 1.0), ncol=2, frameon=False,
               borderaxespad=0.2, handlelength=1.4, fontsize="small")
 
 
 # ---- Feature scores ----
 
 def feature_scores(estimator: LinearMapEstimator, *, top: int = 30, image: tuple[int, int] | None = None,
-                   order: str = "C", ax: Axes | None = None) -> Axes:
+                   order: Literal["C", "F"] = "C", ax: Axes | None = None) -> Axes:
     """The scores of the best features as bars or, with image, of all as an image.
 
     Parameters
@@ -381,7 +384,8 @@ def feature_scores(estimator: LinearMapEstimator, *, top: int = 30, image: tuple
     return ax
 
 
-def _score_image(scores: np.ndarray, image: tuple[int, int], order: str, ax: Axes | None) -> Axes:
+def _score_image(scores: np.ndarray, image: tuple[int, int], order: Literal["C", "F"],
+                 ax: Axes | None) -> Axes:
     height, width = image
     if height * width != len(scores):
         raise ValueError(f"image={image!r}: {height * width} pixels for {len(scores)} features")
@@ -417,7 +421,7 @@ def _colour_map() -> Any:
     return LinearSegmentedColormap.from_list("rlar", _LIGHT_TO_DARK)
 
 
-def _grid(ax: Axes, which: str) -> None:
+def _grid(ax: Axes, which: Literal["both", "x"]) -> None:
     ax.grid(True, axis=which, color=_LINES, linewidth=0.8)
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
