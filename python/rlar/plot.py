@@ -154,7 +154,7 @@ def embedding(estimator: LinearMapEstimator, X: Any, y: Any = None, *, ax: Axes 
                        marker="x", color=_NONE, linewidths=1.0)
         if k >= 0 and not legend:
             ax.text(group[:, 0].mean(), group[:, 1].mean(), _short(classes[k], 12), ha="center", va="center",
-                    fontsize="small", bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 1.0})
+                    fontweight="bold", bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 1.0})
     _name_directions(ax, shares)
     _grid(ax, "both")
     if legend:
