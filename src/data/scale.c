@@ -8,20 +8,16 @@
  * All but unit are kept as shift and factor of each feature; a constant feature has factor 0 and
  * becomes 0 whatever is put in (rms: if it was 0). Values up to the largest double and down to
  * subnormals are safe: sums run over values that were multiplied by a power of two, which is exact.
- * Sums over samples run in sample order, one feature by one thread, so the bits do not depend on
- * the number of threads. The results are not checked to be finite. */
+ * The results are not checked to be finite. What is learned: scale_learn.c. */
 #include "data/scale.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "linalg/linalg.h"
 
 enum {
-    FEATURES_PER_TASK = 128, /* a task walks all samples, 1 KiB in each */
     SAMPLES_PER_TASK = 64,
-    BLOCK_BYTES = 1 << 20,  /* of samples: what stays in the second-level cache */
     LARGEST_EXPONENT = 1000 /* of a power of two; its inverse is a normal double too */
 };
 
@@ -94,8 +90,7 @@ void rlar__scaling_text(const rlar_scaling *scaling, char *buf, size_t size) {
 
 /* ---- One sample ---- */
 
-/* A power of two that brings numbers of size up to `largest` near 1. */
-static double power_for(double largest) {
+double rlar__power_for(double largest) {
     if (!(largest > 0) || !isfinite(largest))
         return 1;
     int exponent;
@@ -116,7 +111,7 @@ static void extreme_unit(double *x, int64_t d) {
         largest = fabs(x[j]) > largest ? fabs(x[j]) : largest;
     if (largest == 0)
         return;
-    const double power = power_for(largest);
+    const double power = rlar__power_for(largest);
     double sum = 0;
     for (int64_t j = 0; j < d; j++)
         sum += (x[j] * power) * (x[j] * power);
@@ -188,186 +183,18 @@ static rlar_status apply_block(void *arg, int64_t index) {
     return RLAR_OK;
 }
 
-static rlar_status apply_steps(rlar_ctx *ctx, apply_job job) {
-    const int64_t tasks = (job.n + SAMPLES_PER_TASK - 1) / SAMPLES_PER_TASK;
+rlar_status rlar__scaling_steps(rlar_ctx *ctx, const rlar_scaling *scaling, int first, int last,
+                                double *x, int64_t n) {
+    apply_job job = {scaling, first, last, x, n};
+    const int64_t tasks = (n + SAMPLES_PER_TASK - 1) / SAMPLES_PER_TASK;
     return rlar__parallel(ctx, tasks, apply_block, &job);
 }
 
 rlar_status rlar__scaling_apply(rlar_ctx *ctx, const rlar_scaling *scaling, double *x, int64_t n) {
-    return apply_steps(ctx, (apply_job){scaling, 0, scaling->count, x, n});
+    return rlar__scaling_steps(ctx, scaling, 0, scaling->count, x, n);
 }
 
-/* ---- Learning ---- */
-
-/* What one way through the samples tells of every feature: d each, in one piece of memory. */
-typedef struct ranges {
-    double *min, *max, *sum;
-} ranges;
-
-typedef struct learn_job {
-    const double *x;
-    int64_t n, d;
-    ranges range;
-    bool more;             /* range holds earlier samples already */
-    double *fill;          /* means, or NULL: not wanted */
-    rlar_scale_step *step; /* per-feature step to learn, or NULL */
-} learn_job;
-
-/* What is known of a run of neighbouring features. */
-typedef struct feature_block {
-    const double *min, *max, *sum;
-    double power[FEATURES_PER_TASK];                             /* see power_for */
-    double mean[FEATURES_PER_TASK], variance[FEATURES_PER_TASK]; /* of the values times power */
-} feature_block;
-
-static int64_t features_of(const learn_job *job, int64_t index) {
-    const int64_t rest = job->d - index * FEATURES_PER_TASK;
-    return rest < FEATURES_PER_TASK ? rest : FEATURES_PER_TASK;
-}
-
-/* Plain comparisons, so that the compiler can use vector minima; a NaN would be passed over. The
- * plain sums come on the same way through the samples: enough for a mean where they are finite. */
-RLAR_SIMD
-static void add_samples(const double *x, int64_t n, int64_t d, int64_t count, double *restrict min,
-                        double *restrict max, double *restrict sum) {
-    for (int64_t i = 0; i < n; i++, x += d)
-        for (int64_t j = 0; j < count; j++) {
-            min[j] = x[j] < min[j] ? x[j] : min[j];
-            max[j] = x[j] > max[j] ? x[j] : max[j];
-            sum[j] += x[j];
-        }
-}
-
-static rlar_status range_block(void *arg, int64_t index) {
-    const learn_job *job = arg;
-    const int64_t first = index * FEATURES_PER_TASK, count = features_of(job, index);
-    const size_t bytes = (size_t)count * sizeof(double);
-    const int64_t from = job->more ? 0 : 1;
-    if (!job->more) {
-        memcpy(job->range.min + first, job->x + first, bytes);
-        memcpy(job->range.max + first, job->x + first, bytes);
-        memcpy(job->range.sum + first, job->x + first, bytes);
-    }
-    add_samples(job->x + from * job->d + first, job->n - from, job->d, count,
-                job->range.min + first, job->range.max + first, job->range.sum + first);
-    return RLAR_OK;
-}
-
-/* The mean alone, from the sums, where no sum has overflown. */
-static bool block_means(const learn_job *job, int64_t count, feature_block *b) {
-    for (int64_t j = 0; j < count; j++) {
-        if (!isfinite(b->sum[j]))
-            return false;
-        b->mean[j] = b->sum[j] / (double)job->n;
-        b->power[j] = 1.0;
-    }
-    return true;
-}
-
-/* Two passes: a first mean, then the deviations from it, whose own mean corrects both results. */
-RLAR_SIMD
-static void block_moments(const learn_job *job, int64_t first, int64_t count, feature_block *b) {
-    double sum[FEATURES_PER_TASK] = {0}, squares[FEATURES_PER_TASK] = {0};
-    const double n = (double)job->n;
-    for (int64_t i = 0; i < job->n; i++)
-        for (int64_t j = 0; j < count; j++)
-            sum[j] += job->x[i * job->d + first + j] * b->power[j];
-    for (int64_t j = 0; j < count; j++) {
-        b->mean[j] = sum[j] / n;
-        sum[j] = 0;
-    }
-    for (int64_t i = 0; i < job->n; i++)
-        for (int64_t j = 0; j < count; j++) {
-            const double deviation = job->x[i * job->d + first + j] * b->power[j] - b->mean[j];
-            sum[j] += deviation;
-            squares[j] += deviation * deviation;
-        }
-    for (int64_t j = 0; j < count; j++) {
-        b->mean[j] += sum[j] / n;
-        b->variance[j] = fmax(0, (squares[j] - sum[j] * (sum[j] / n)) / n);
-    }
-}
-
-/* A factor whose inverse is too small for a double brings the feature as near 1 as can be. */
-static double usable(double factor) {
-    return isfinite(factor) ? factor : DBL_MAX;
-}
-
-/* 1 / range; 0 for a constant feature. */
-static double minmax_factor(double min, double max) {
-    if (min == max)
-        return 0;
-    const double range = max - min;
-    return usable(isfinite(range) ? 1 / range : 0.5 / (0.5 * max - 0.5 * min));
-}
-
-/* 1 / sd. A constant feature is told by its range: rounding may leave it a variance. */
-static double zscore_factor(const feature_block *b, int64_t j) {
-    if (b->min[j] == b->max[j])
-        return 0;
-    return usable(b->power[j] / sqrt(b->variance[j]));
-}
-
-/* The mean back in the units of the data; rounding must not carry it beyond them. */
-static double block_mean(const feature_block *b, int64_t j) {
-    return fmin(fmax(b->mean[j] / b->power[j], b->min[j]), b->max[j]);
-}
-
-/* The root mean square of the feature's values; share_length goes on from there. */
-static double rms_of(const feature_block *b, int64_t j) {
-    return sqrt(b->mean[j] * b->mean[j] + b->variance[j]) / b->power[j];
-}
-
-/* Shift and factor of feature `at`, number j of the block. */
-static void learn_feature(const feature_block *b, int64_t j, rlar_scale_step *step, int64_t at) {
-    const bool minmax = step->kind == RLAR_SCALE_MINMAX;
-    if (step->kind == RLAR_SCALE_RMS) {
-        step->shift[at] = 0;
-        step->factor[at] = rms_of(b, j);
-        return;
-    }
-    step->shift[at] = minmax ? b->min[j] : block_mean(b, j);
-    step->factor[at] = minmax ? minmax_factor(b->min[j], b->max[j]) : zscore_factor(b, j);
-}
-
-/* From the root mean square of every feature to the one factor; samples that are all 0 stay so. */
-static void share_length(rlar_scale_step *step, int64_t d) {
-    double largest = 0, sum = 0;
-    for (int64_t j = 0; j < d; j++)
-        largest = fmax(largest, step->factor[j]);
-    const double power = power_for(largest);
-    for (int64_t j = 0; j < d; j++)
-        sum += (step->factor[j] * power) * (step->factor[j] * power);
-    const double factor = power / sqrt(sum);
-    for (int64_t j = 0; j < d; j++)
-        step->factor[j] = isfinite(factor) ? factor : 1;
-}
-
-/* All that is wanted of one run of features. Tasks write disjoint parts of the outputs. */
-static rlar_status learn_block(void *arg, int64_t index) {
-    const learn_job *job = arg;
-    const int64_t first = index * FEATURES_PER_TASK, count = features_of(job, index);
-    const bool minmax = job->step && job->step->kind == RLAR_SCALE_MINMAX;
-    feature_block b = {.min = job->range.min + first,
-                       .max = job->range.max + first,
-                       .sum = job->range.sum + first};
-    for (int64_t j = 0; j < count; j++)
-        b.power[j] = power_for(fmax(fabs(b.min[j]), fabs(b.max[j])));
-    if (!minmax && (job->step || !block_means(job, count, &b)))
-        block_moments(job, first, count, &b);
-    for (int64_t j = 0; j < count; j++) {
-        if (job->fill)
-            job->fill[first + j] = block_mean(&b, j);
-        if (job->step)
-            learn_feature(&b, j, job->step, first + j);
-    }
-    return RLAR_OK;
-}
-
-static rlar_status on_features(rlar_ctx *ctx, rlar_task task, learn_job job) {
-    const int64_t tasks = (job.d + FEATURES_PER_TASK - 1) / FEATURES_PER_TASK;
-    return rlar__parallel(ctx, tasks, task, &job);
-}
+/* ---- Memory ---- */
 
 /* Shift and factor for d features. */
 static rlar_status step_alloc(rlar_ctx *ctx, rlar_scale_step *step, int64_t d) {
@@ -377,94 +204,13 @@ static rlar_status step_alloc(rlar_ctx *ctx, rlar_scale_step *step, int64_t d) {
     return rlar__calloc(ctx, d, sizeof *step->factor, "the scaling", &step->factor);
 }
 
-static rlar_status scaling_alloc(rlar_ctx *ctx, rlar_scaling *scaling, int64_t d) {
+rlar_status rlar__scaling_alloc(rlar_ctx *ctx, rlar_scaling *scaling, int64_t d) {
     scaling->d = d;
     RLAR_TRY(rlar__calloc(ctx, d, sizeof *scaling->fill, "the scaling", &scaling->fill));
     for (int s = 0; s < scaling->count; s++)
         RLAR_TRY(step_alloc(ctx, &scaling->step[s], d));
     return RLAR_OK;
 }
-
-/* The samples come block by block. While one is in the cache its ranges are taken and, where the
- * chain begins with it, the step that needs nothing else. */
-static rlar_status learn_blocks(rlar_ctx *ctx, const rlar_scaling *scaling,
-                                const rlar_samples *samples, const ranges *range) {
-    const int64_t d = scaling->d, n = samples->n;
-    const int64_t fit = BLOCK_BYTES / (int64_t)sizeof(double) / d, size = fit > 0 ? fit : 1;
-    const bool unit = scaling->count > 0 && scaling->step[0].kind == RLAR_SCALE_UNIT;
-    for (int64_t from = 0; from < n; from += size) {
-        const int64_t count = n - from < size ? n - from : size;
-        double *x = samples->x + from * d;
-        if (samples->feed)
-            RLAR_TRY(samples->feed(ctx, samples->user, from, from + count));
-        RLAR_TRY(on_features(
-            ctx, range_block,
-            (learn_job){.x = x, .n = count, .d = d, .range = *range, .more = from > 0}));
-        if (unit)
-            RLAR_TRY(apply_steps(ctx, (apply_job){scaling, 0, 1, x, count}));
-        RLAR_TRY(rlar__poll(ctx));
-    }
-    return RLAR_OK;
-}
-
-/* Each step is learned on what the steps before it made of the samples: the first on the samples
- * themselves, whose ranges are known. */
-static rlar_status learn_chain(rlar_ctx *ctx, rlar_scaling *scaling, const rlar_samples *samples,
-                               const ranges *range) {
-    learn_job job = {.x = samples->x, .n = samples->n, .d = scaling->d, .range = *range};
-    RLAR_TRY(learn_blocks(ctx, scaling, samples, range));
-    job.fill = scaling->fill;
-    RLAR_TRY(on_features(ctx, learn_block, job));
-    job.fill = NULL;
-    for (int s = 0; s < scaling->count; s++) {
-        job.step = &scaling->step[s];
-        if (job.step->kind == RLAR_SCALE_UNIT && s == 0)
-            continue; /* done */
-        if (job.step->kind != RLAR_SCALE_UNIT && s > 0)
-            RLAR_TRY(on_features(ctx, range_block, job));
-        if (job.step->kind != RLAR_SCALE_UNIT)
-            RLAR_TRY(on_features(ctx, learn_block, job));
-        if (job.step->kind == RLAR_SCALE_RMS)
-            share_length(job.step, scaling->d);
-        RLAR_TRY(apply_steps(ctx, (apply_job){scaling, s, s + 1, samples->x, samples->n}));
-    }
-    return RLAR_OK;
-}
-
-static rlar_status learn_fresh(rlar_ctx *ctx, rlar_scaling *fresh, const rlar_samples *samples,
-                               int64_t d) {
-    double *all = NULL;
-    RLAR_TRY(scaling_alloc(ctx, fresh, d));
-    RLAR_TRY(rlar__alloc(ctx, d, 3 * sizeof *all, "the scaling", &all));
-    const ranges range = {.min = all, .max = all + d, .sum = all + 2 * d};
-    const rlar_status status = learn_chain(ctx, fresh, samples, &range);
-    rlar__free(all);
-    return status;
-}
-
-/* The arrays of an earlier learning are replaced only on success; the chain stays either way. */
-rlar_status rlar__scaling_learn(rlar_ctx *ctx, rlar_scaling *scaling, const rlar_samples *samples,
-                                int64_t d) {
-    const int64_t n = samples->n;
-    if (n < 1 || d < 1)
-        return rlar__fail(ctx, RLAR_E_ARG,
-                          "a scaling cannot be learned from %lld samples of %lld features; give at "
-                          "least one of each",
-                          (long long)n, (long long)d);
-    rlar_scaling fresh = {.count = scaling->count};
-    for (int s = 0; s < fresh.count; s++)
-        fresh.step[s].kind = scaling->step[s].kind;
-    const rlar_status status = learn_fresh(ctx, &fresh, samples, d);
-    if (status < 0) {
-        rlar__scaling_free(&fresh);
-        return status;
-    }
-    rlar__scaling_free(scaling);
-    *scaling = fresh;
-    return RLAR_OK;
-}
-
-/* ---- Copies ---- */
 
 /* Also of a scaling that was parsed but not yet learned. */
 rlar_status rlar__scaling_copy(rlar_ctx *ctx, const rlar_scaling *from, rlar_scaling *to) {
@@ -473,7 +219,7 @@ rlar_status rlar__scaling_copy(rlar_ctx *ctx, const rlar_scaling *from, rlar_sca
     for (int s = 0; s < copy.count; s++)
         copy.step[s].kind = from->step[s].kind;
     if (from->fill) { /* without it the scaling was parsed but not learned */
-        const rlar_status status = scaling_alloc(ctx, &copy, from->d);
+        const rlar_status status = rlar__scaling_alloc(ctx, &copy, from->d);
         if (status < 0) {
             rlar__scaling_free(&copy);
             return status;

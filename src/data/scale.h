@@ -27,8 +27,8 @@ typedef struct rlar_scaling {
     double *fill; /* d means of the raw training features: what a missing value becomes */
 } rlar_scaling;
 
-/* Parse "minmax,unit" (NULL: the default) into kinds; nothing is learned or allocated yet. Errors list
- * the choices. */
+/* Parse "minmax,unit" (NULL: the default) into kinds; nothing is learned or allocated yet. Errors
+ * list the choices. */
 rlar_status rlar__scaling_parse(rlar_ctx *ctx, const char *text, rlar_scaling *out);
 /* The chain as text ("none", "minmax,unit"); buf of at least 64. */
 void rlar__scaling_text(const rlar_scaling *scaling, char *buf, size_t size);
@@ -45,6 +45,13 @@ rlar_status rlar__scaling_learn(rlar_ctx *ctx, rlar_scaling *scaling, const rlar
                                 int64_t d);
 /* Scale n samples in place with what was learned; NaN becomes fill. */
 rlar_status rlar__scaling_apply(rlar_ctx *ctx, const rlar_scaling *scaling, double *x, int64_t n);
+/* The steps first .. last-1 of the chain only. */
+rlar_status rlar__scaling_steps(rlar_ctx *ctx, const rlar_scaling *scaling, int first, int last,
+                                double *x, int64_t n);
+/* Zeroed shifts and factors of d features. */
+rlar_status rlar__scaling_alloc(rlar_ctx *ctx, rlar_scaling *scaling, int64_t d);
+/* A power of two that brings numbers of size up to `largest` near 1. */
+double rlar__power_for(double largest);
 /* The missing numbers of one sample, in the units of the data. */
 void rlar__scaling_fill(const rlar_scaling *scaling, double *x);
 rlar_status rlar__scaling_copy(rlar_ctx *ctx, const rlar_scaling *from, rlar_scaling *to);

@@ -86,12 +86,15 @@ static void known_values(void **state) {
     const double a = 1 / sqrt(14), b = 1 / sqrt(32.0 / 3);
     const double zscore[] = {4 * a, 0, 1 * a, -4 * b, -5 * a, 4 * b};
     const double length = sqrt(125.0 / 3); /* squared lengths 25, 0 and 100 */
+    const double both[] = {4 * a * M_SQRT1_2,  0,
+                           1 * a * M_SQRT1_2,  -4 * b * M_SQRT1_2,
+                           -5 * a * M_SQRT1_2, 4 * b * M_SQRT1_2};
     const double rms[] = {3 / length, 4 / length, 0, 0, -6 / length, 8 / length};
     const struct {
         const char *chain;
         const double *expected;
-    } cases[] = {
-        {"none", raw}, {"unit", unit}, {"minmax", minmax}, {"zscore", zscore}, {"rms", rms}};
+    } cases[] = {{"none", raw},      {"unit", unit}, {"minmax", minmax},
+                 {"zscore", zscore}, {"rms", rms},   {"zscore,rms", both}};
     rlar_ctx *ctx = new_ctx(2);
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
         double x[6], y[6];
@@ -129,7 +132,8 @@ static void constant_features(void **state) {
     rlar_ctx *ctx = new_ctx(1);
     for (int k = 0; k < 2; k++) {
         double x[] = {0.1, 1, 0.1, 2, 0.1, 3}, fresh[] = {1.7e308, 2, -1.7e308, 2};
-        rlar_scaling s = learn(ctx, k ? "zscore" : "minmax", x, 3, 2);
+        rlar_scaling s = learn(ctx, k ? "zscore,rms" : "minmax", x, 3, 2);
+        assert_true(k == 0 || s.step[1].factor[0] == 1); /* one feature varies */
         assert_true(s.step[0].factor[0] == 0 && x[0] == 0 && x[2] == 0 && x[4] == 0);
         assert_int_equal(rlar__scaling_apply(ctx, &s, fresh, 2), RLAR_OK);
         assert_true(fresh[0] == 0 && fresh[2] == 0);
