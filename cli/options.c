@@ -137,7 +137,8 @@ const cli_option cli_options[] = {
     {"methods", 0, OPT_TEXT, GROUP_VERB, V_REPRODUCE, FIELD(methods), 0, "NAME,...",
      "these methods only (default the paper's fifteen)"},
     {"columns", 0, OPT_TEXT, GROUP_VERB, V_REPRODUCE, FIELD(columns), 0, "NAME,...",
-     "what to measure: preset (the paper's parameters), default (ours), oracle (the best cell by "
+     "what to measure: preset (the paper's parameters and scaling), default (ours), oracle (the "
+     "best cell by "
      "the "
      "test samples, an upper bound), cv (chosen inside each training set; the most work); default "
      "preset,default,oracle"},

@@ -130,8 +130,9 @@ static void place_table(cli *c, const cli_results *results, int index) {
 void cli_report_reproduction(cli *c, const cli_results *results) {
     cli_printf(c,
                "<p>Test accuracy in %%, mean \xc2\xb1 standard deviation; bold: the largest mean "
-               "of a column. Preset: the paper's parameters; default: the program's; oracle: the "
-               "best cell of the grid by the test samples themselves, an upper bound; cv: chosen "
+               "of a column. Preset: the paper's parameters and scaling; default: the program's; "
+               "oracle: the best cell of the grid by the test samples themselves, an upper bound; "
+               "cv: chosen "
                "inside each training set. = within the noise of the paper's number, + above it, "
                "\xe2\x88\x92 below it.</p>\n");
     for (int i = 0; i < results->count; i++) /* results of figures have nothing of the paper's */
