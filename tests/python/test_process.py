@@ -114,10 +114,11 @@ class Blas(TestCase):
 class Interrupt(TestCase):
     def test_control_c_ends_a_fit(self):
         X, y = blobs(2000, 800, 4)
-        estimator = rlar.RLAR(iters=100000)
+        estimator = rlar.RLAR(solver="paper", iters=100000)  # which does not end by itself
         timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
         old = signal.signal(signal.SIGINT, signal.default_int_handler)
         self.addCleanup(signal.signal, signal.SIGINT, old)
+        self.addCleanup(timer.cancel)
         timer.start()
         begin = time.monotonic()
         with self.assertRaises(KeyboardInterrupt):
