@@ -163,8 +163,12 @@ def choose(options):
                 if at:
                     totals.setdefault((kind, choice), {})[name] = mean(found[at])
     print()
-    for (kind, choice), values in totals.items():
-        print(f"best candidate with {kind} {choice}: {statistics.fmean(values.values()):.2f} over {len(values)} methods")
+    for kind in ("scale", "classifier"):  # the methods that were measured with every choice
+        common = set.intersection(*(set(values) for (of, _), values in totals.items() if of == kind))
+        for (of, choice), values in totals.items():
+            if of == kind:
+                print(f"best candidate with {kind} {choice}: "
+                      f"{statistics.fmean(values[name] for name in common):.2f} over {len(common)} methods")
 
 
 def main():
