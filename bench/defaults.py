@@ -5,7 +5,7 @@
     bench/defaults.py choose
 
 A candidate is a scaling, a classifier and values of a method's parameters; it is the same for all data sets,
-so nothing is tuned on what it is judged by. `measure` takes the mean accuracy on the test parts of 10 random
+so nothing is tuned to one of them. `measure` takes the mean accuracy on the test parts of 10 random
 splits (the paper's, smallest size) for every candidate, and goes on where it was: docs/results/defaults.json.
 `choose` prints, for every method, the mean over the data sets of the program's default beside that of the preset
 of the paper, with Wilcoxon's signed-rank test over the data sets, and the best of all candidates. Data from the folder RLAR_DATA_DIR; what is missing
