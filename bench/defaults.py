@@ -8,8 +8,8 @@ A candidate is a scaling, a classifier and values of a method's parameters; it i
 so nothing is tuned to one of them. `measure` takes the mean accuracy on the test parts of 10 random
 splits (the paper's, smallest size) for every candidate, and goes on where it was: docs/results/defaults.json.
 `choose` prints, for every method, the mean over the data sets of the program's default beside that of the preset
-of the paper, with Wilcoxon's signed-rank test over the data sets, and the best of all candidates. Data from the folder RLAR_DATA_DIR; what is missing
-is named and left out. Needs python3-scipy for `choose`.
+of the paper, with Wilcoxon's signed-rank test over the data sets, and the best of all candidates. Data from the
+folder RLAR_DATA_DIR; what is missing is named and left out. Needs python3-scipy for `choose`.
 """
 import argparse
 import itertools
@@ -20,8 +20,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+from stored import add, load
+
 ROOT = Path(__file__).resolve().parents[1]
-STORE = ROOT / "docs" / "results" / "defaults.json"
+STORE = "defaults.json"
 SETS = {"dermatology": ("dermatology.csv.gz", 12), "diabetes": ("diabetes.csv.gz", 76),
         "ionosphere": ("ionosphere.csv.gz", 35), "iris": ("iris.csv.gz", 10), "wine": ("wine.csv.gz", 11),
         "binalpha": ("binalpha.mat", 10), "coil20": ("COIL20.mat", 15), "ar": ("AR_32x32.mat", 5),
@@ -51,16 +53,6 @@ CANDIDATES = {
     "rslda": ("rslda", (), {"lambda1": "0.0001,0.01,0.1", "lambda2": "0.0001,0.01,0.1"}, ("0.0001", "0.0001")),
 }
 REGRESSION = {"rlar", "rr", "lsr", "relsr", "rfs", "alpr"}
-
-
-def load():
-    return json.loads(STORE.read_text()) if STORE.exists() else {}
-
-
-def store(content):
-    part = STORE.with_suffix(".part")
-    part.write_text(json.dumps(content, sort_keys=True, separators=(",", ":")).replace('},"', '},\n"') + "\n")
-    part.replace(STORE)
 
 
 def evaluate(options, data, per_class, name, scale):
@@ -94,9 +86,9 @@ def measure(options):
             continue
         if not (folder / file).exists():
             print(f"{file} is not in RLAR_DATA_DIR: left out", file=sys.stderr)
-        elif key not in load():
+        elif key not in load(STORE):
             found = evaluate(options, folder / file, per_class, name, scale)
-            store({**load(), key: found})
+            add(STORE, key, found)
             print(key, max((value for value in found.values() if value is not None), default=None), flush=True)
 
 
@@ -151,7 +143,7 @@ def row(name, found, sets, paper, ours):
 
 
 def choose(options):
-    known, totals, defaults = load(), {}, defaults_of(options)
+    known, totals, defaults = load(STORE), {}, defaults_of(options)
     print("| method | data sets | paper, unit length | default | gain | p | best of all candidates |\n|" + "---|" * 7)
     for name, (_, _, _, preset) in CANDIDATES.items():
         sets = [data for data in SETS if all(f"{data}/{name}/{scale}" in known for scale in ("unit", "zscore,rms"))]

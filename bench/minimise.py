@@ -26,8 +26,9 @@ import sys
 import tempfile
 from pathlib import Path
 
+from stored import RESULTS, add, load, store
+
 ROOT = Path(__file__).resolve().parents[1]
-RESULTS = ROOT / "docs" / "results"
 # name: file, samples per class, is an image set
 CELLS = {"coil20-30": ("COIL20.mat", 30, True), "binalpha-19": ("binalpha.mat", 19, True),
          "ar-8": ("AR_32x32.mat", 8, True), "yaleb-15": ("YaleB_32x32.mat", 15, True),
@@ -45,18 +46,6 @@ SMALL = {"dermatology": ("dermatology.csv.gz", (12,)), "diabetes": ("diabetes.cs
 SMOOTH = "minimise,eps=1"  # the loss stays smooth: the better classifier
 LONG = ("paper,iters=100", "anneal,iters=100", "minimise,tol=1e-6,iters=60")
 PATH = ("COIL20.mat", 15)
-
-
-def load(name):
-    path = RESULTS / name
-    return json.loads(path.read_text()) if path.exists() else {}
-
-
-def store(name, content):
-    RESULTS.mkdir(parents=True, exist_ok=True)
-    part = RESULTS / (name + ".part")
-    part.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n")
-    part.replace(RESULTS / name)
 
 
 class Study:
@@ -194,10 +183,8 @@ def accuracy(study):
                         continue
                     result = evaluate(study, data, size, solver, tune)
                     right = result["accuracy"]
-                    done = load("solver-accuracy.json")  # another run may have added to it
                     cells = {cell(row): row["accuracy"] for row in result["grid"]["cells"]}
-                    done[key] = dict(right, selected=result["selected"], cells=cells)
-                    store("solver-accuracy.json", done)
+                    add("solver-accuracy.json", key, dict(right, selected=result["selected"], cells=cells))
                     print(f"{key}: {100 * right['mean']:.2f} +- {100 * right['std']:.2f}", flush=True)
 
 
@@ -215,10 +202,9 @@ def ends(study):
             if key in load("solver-ends.json"):
                 continue
             result = evaluate(study, data, sizes[0], "minimise", "oracle", 3, end)
-            done = load("solver-ends.json")
-            done[key] = {cell(row): row["accuracy"] for row in result["grid"]["cells"]}
-            store("solver-ends.json", done)
-            best_cell = max(value for value in done[key].values() if value is not None)
+            found = {cell(row): row["accuracy"] for row in result["grid"]["cells"]}
+            add("solver-ends.json", key, found)
+            best_cell = max(value for value in found.values() if value is not None)
             print(f"{key}: best cell {100 * best_cell:.2f}", flush=True)
 
 

@@ -1,0 +1,30 @@
+"""Results of long studies: JSON files under docs/results/, a line for each key, that several runs may add to at once."""
+import fcntl
+import json
+import os
+from pathlib import Path
+
+RESULTS = Path(__file__).resolve().parents[1] / "docs" / "results"
+
+
+def load(name):
+    path = RESULTS / name
+    return json.loads(path.read_text()) if path.exists() else {}
+
+
+def store(name, content):
+    """Written whole or not at all."""
+    lines = [f"{json.dumps(key)}: {json.dumps(content[key], sort_keys=True)}" for key in sorted(content)]
+    part = RESULTS / (name + ".part")
+    part.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+    part.replace(RESULTS / name)
+
+
+def add(name, key, value):
+    """One more key, beside what another run may have added meanwhile."""
+    folder = os.open(RESULTS, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        store(name, {**load(name), key: value})
+    finally:
+        os.close(folder)
