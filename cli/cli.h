@@ -205,6 +205,7 @@ int cli_assignment_parse(cli *c, const char *option, const cli_setting *setting,
                          cli_assignment *out);
 /* --scale, or the scaling of the preset, or the default. */
 const char *cli_scale(const cli *c);
+const char *cli_classifier(const cli *c); /* likewise */
 /* New parameters for each of `count` methods, with the preset and every -p applied. */
 int cli_params_make(cli *c, const char *const *methods, int count, rlar_params **out);
 /* "alpha=0.1 beta=0.1 ..." as an allocated text. */

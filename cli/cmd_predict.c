@@ -112,9 +112,7 @@ static void report(cli *c, const prediction *p, const cli_stream *stream) {
     cli_json_set(root, "model", cli_json_text(c->args.word[0]));
     cli_json_set(root, "data", cli_json_text(stream->held.file));
     cli_json_set(root, "n", json_integer(p->n));
-    cli_json_set(
-        root, "classifier",
-        cli_json_text(c->args.classifier != NULL ? c->args.classifier : RLAR_CLASSIFIER_DEFAULT));
+    cli_json_set(root, "classifier", cli_json_text(cli_classifier(c)));
     cli_json_set(root, "accuracy", p->labelled > 0 ? cli_json_number(accuracy) : json_null());
     cli_json_set(root, "predictions", json_incref(p->names));
     cli_json_print(c, root);

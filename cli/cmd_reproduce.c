@@ -187,6 +187,11 @@ void skip_place(cli *c, reproduction *r, const paper_entry *place, const char *f
     json_array_append_new(r->skipped, entry);
 }
 
+int no_data(cli *c) {
+    return cli_error(c, CODE_IO, "%s has none of the data; --list shows what is looked for",
+                     cli_data_dir(c));
+}
+
 static int need_data_dir(cli *c) {
     if (cli_data_dir(c) != NULL)
         return 0;
@@ -234,8 +239,7 @@ static void list_tables(cli *c, const reproduction *r) {
 static int report(cli *c, const reproduction *r) {
     const bool figures = json_array_size(r->figures) + json_array_size(r->convergence) > 0;
     if (r->n_done == 0 && !figures && r->matrices == NULL)
-        return cli_error(c, CODE_IO, "%s has none of the data; --list shows what is looked for",
-                         cli_data_dir(c));
+        return no_data(c);
     if (c->args.json == 0) {
         reproduction_text(c, r);
         return 0;

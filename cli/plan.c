@@ -109,7 +109,7 @@ int cli_plan_make(cli *c, const char *methods, cli_plan *p) {
     p->spec.size = sizeof p->spec;
     p->spec.seed = a->seed >= 0 ? (uint64_t)a->seed : 1;
     p->spec.scale = cli_scale(c);
-    p->spec.classifier = a->classifier != NULL ? a->classifier : RLAR_CLASSIFIER_DEFAULT;
+    p->spec.classifier = cli_classifier(c);
     p->spec.neighbours = a->neighbours;
     p->spec.coarse = a->coarse;
     p->spec.journal = a->resume;

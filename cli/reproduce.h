@@ -89,11 +89,13 @@ workload place_work(cli *c, const reproduction *r, const rlar_data *data, const 
 /* Tells the progress line how much there is in all. */
 int forecast_total(cli *c, const reproduction *r);
 /* --dry-run: fits, operations and time of every table and column. */
-int forecast_print(cli *c, const reproduction *r);
+int forecast_print(cli *c, reproduction *r);
 
 /* ---- reproduce_figures.c and cmd_reproduce.c ---- */
 bool figure_known(const char *name);
 int run_figures(cli *c, reproduction *r);
+/* The error where nothing of what is asked for is in the data folder. */
+int no_data(cli *c);
 /* Say that the data are missing, and how to get them. */
 void skip_place(cli *c, reproduction *r, const paper_entry *place, const char *file,
                 const char *how);

@@ -65,10 +65,7 @@ workload place_work(cli *c, const reproduction *r, const rlar_data *data, const 
 
 /* sum[k]: of column k. A file is read again for it, which is nothing. */
 static int add_place(cli *c, const reproduction *r, const paper_entry *place, workload *sum) {
-    const char *how;
     place_data data;
-    if (place_missing(c, place, &how) != NULL)
-        return 0;
     const int code = place_load(c, place, 1, r->spec.seed, &data);
     for (int k = 0; k < COLUMNS && code == 0; k++) {
         const workload more =
@@ -85,8 +82,11 @@ int forecast_total(cli *c, const reproduction *r) {
     workload sum[COLUMNS] = {{0}};
     double flops = 0.0;
     int code = 0;
-    for (int i = 0; i < r->places && code == 0; i++)
-        code = add_place(c, r, r->place[i], sum);
+    for (int i = 0; i < r->places && code == 0; i++) {
+        const char *how;
+        if (place_missing(c, r->place[i], &how) == NULL)
+            code = add_place(c, r, r->place[i], sum);
+    }
     for (int k = 0; k < COLUMNS; k++)
         flops += sum[k].flops;
     cli_work_total(c, flops);
@@ -106,13 +106,18 @@ static json_t *line_json(const char *name, column which, workload sum, double sp
 }
 
 /* A line for each table and column; the places of a table stand together. */
-static int forecast_lines(cli *c, const reproduction *r, double speed, json_t *list) {
+static int forecast_lines(cli *c, reproduction *r, double speed, json_t *list) {
     int code = 0;
     for (int i = 0; i < r->places && code == 0;) {
         const char *name = r->place[i]->table;
         workload sum[COLUMNS] = {{0}};
-        for (; i < r->places && strcmp(r->place[i]->table, name) == 0 && code == 0; i++)
-            code = add_place(c, r, r->place[i], sum);
+        for (; i < r->places && strcmp(r->place[i]->table, name) == 0 && code == 0; i++) {
+            const char *how, *file = place_missing(c, r->place[i], &how);
+            if (file != NULL)
+                skip_place(c, r, r->place[i], file, how);
+            else
+                code = add_place(c, r, r->place[i], sum);
+        }
         for (int k = 0; k < COLUMNS && code == 0; k++)
             if (sum[k].fits > 0.0)
                 json_array_append_new(list, line_json(name, (column)k, sum[k], speed));
@@ -142,14 +147,17 @@ static void print_lines(cli *c, const json_t *list, double gflops) {
                seconds / 60.0, gflops);
 }
 
-int forecast_print(cli *c, const reproduction *r) {
+int forecast_print(cli *c, reproduction *r) {
     json_t *root = json_object(), *list = json_array();
     double gflops = 0.0;
     int code = cli_check(c, rlar_blas_speed(c->ctx, 0.3, &gflops));
     if (code == 0)
         code = forecast_lines(c, r, SHARE_OF_SPEED * 1e9 * gflops, list);
+    if (code == 0 && json_array_size(list) == 0)
+        code = no_data(c);
     cli_json_set(root, "gflops", json_real(gflops));
     cli_json_set(root, "forecast", list);
+    cli_json_set(root, "skipped", json_incref(r->skipped));
     if (code == 0 && c->args.json > 0) {
         cli_json_print(c, root);
         return 0;

@@ -90,6 +90,10 @@ const char *cli_scale(const cli *c) {
     return paper ? RLAR_SCALE_PAPER : RLAR_SCALE_DEFAULT;
 }
 
+const char *cli_classifier(const cli *c) {
+    return c->args.classifier != NULL ? c->args.classifier : RLAR_CLASSIFIER_DEFAULT;
+}
+
 int cli_params_make(cli *c, const char *const *methods, int count, rlar_params **out) {
     int code = 0;
     for (int i = 0; i < count && code == 0; i++) {

@@ -214,12 +214,6 @@ RLAR_API rlar_status rlar_params_new(rlar_ctx *ctx, const char *method, rlar_par
 RLAR_API rlar_status rlar_params_copy(rlar_ctx *ctx, const rlar_params *params, rlar_params **out);
 RLAR_API void rlar_params_free(rlar_params *params);
 RLAR_API const rlar_method_def *rlar_params_method(const rlar_params *params);
-/* What NULL stands for in options, chosen by accuracy over many data sets (docs/decisions.md), and
- * the scaling of the paper, which belongs to its preset. */
-#define RLAR_SCALE_DEFAULT "zscore,rms"
-#define RLAR_SCALE_PAPER "unit"
-#define RLAR_CLASSIFIER_DEFAULT "1nn"
-
 /* Set by name and text ("alpha", "0.1"); the error lists what is allowed. */
 RLAR_API rlar_status rlar_params_set(rlar_ctx *ctx, rlar_params *params, const char *name,
                                      const char *value);
@@ -318,6 +312,12 @@ RLAR_API rlar_status rlar_data_write(rlar_ctx *ctx, const rlar_data *data, const
 RLAR_API rlar_status rlar_write_check(rlar_ctx *ctx, const char *path, const char *format);
 
 /* ---- Fit, predict, the model ---- */
+
+/* What NULL stands for in options, chosen by accuracy over many data sets (docs/decisions.md), and
+ * the scaling of the paper, which belongs to its preset. */
+#define RLAR_SCALE_DEFAULT "zscore,rms"
+#define RLAR_SCALE_PAPER "unit"
+#define RLAR_CLASSIFIER_DEFAULT "1nn"
 
 struct rlar_fit_options {
     size_t size;

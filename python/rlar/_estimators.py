@@ -22,7 +22,8 @@ class RLAR(LinearMapEstimator):
         Iterations; minimise: at most so many rounds of descent.
     eps : float in [0, 1000], default=0.0
         Smoothing of the norms, which ends here (anneal: at 1e-4 at the least); 0: 1 for minimise, which
-        classifies best, and 1e-8 for the others; up to 0.001 the paper's objective is meant.
+        classifies best, and 1e-8 for the others; up to 0.001 the paper's objective is meant, and less than
+        1e-15 is taken as that.
     solver : {"paper", "anneal", "minimise"}, default="minimise"
         paper: Algorithm 1 with fixed eps; anneal: eps shrinks, reaches lower objectives; minimise: descends
         to the minimum of the objective.

@@ -28,7 +28,8 @@ static const rlar_param_def params_table[] = {
      "iterations; minimise: at most so many rounds of descent"},
     {"eps", RLAR_PARAM_REAL, 0.0, 0.0, 1000.0, NULL, NULL, "1e-8",
      "smoothing of the norms, which ends here (anneal: at 1e-4 at the least); 0: 1 for minimise, "
-     "which classifies best, and 1e-8 for the others; up to 0.001 the paper's objective is meant"},
+     "which classifies best, and 1e-8 for the others; up to 0.001 the paper's objective is meant, "
+     "and less than 1e-15 is taken as that"},
     {"solver", RLAR_PARAM_CHOICE, RLAR_SOLVER_MINIMISE, 0, 2, "paper|anneal|minimise", NULL,
      "paper",
      "paper: Algorithm 1 with fixed eps; anneal: eps shrinks, reaches lower objectives; minimise: "

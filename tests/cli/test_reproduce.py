@@ -41,9 +41,13 @@ class Reproduce(Case):
         preset, oracle, cv = (line["operations"] for line in forecast)
         self.assertLess(5 * preset, oracle)
         self.assertLess(oracle, cv)
-        text = self.ok(*command).text
-        self.assertRegex(text, r"uci +default +24 ")
-        self.assertRegex(text, r"in all about \d+ minutes")
+        done = self.ok(*command)
+        self.assertRegex(done.text, r"uci +default +24 ")
+        self.assertRegex(done.text, r"in all about \d+ minutes")
+        self.assertRegex(done.err, r"Dermatology.*skipped.*UCI")
+        nothing = self.run_rlar("reproduce", "ar", "--dry-run", "--data-dir", DATA)
+        self.assertEqual(nothing.code, IO)
+        self.assertIn("none of the data", nothing.err)
         self.assertEqual(list(self.folder.iterdir()), [])
 
     def test_uci(self):

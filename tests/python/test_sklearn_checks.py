@@ -12,7 +12,7 @@ from support import ESTIMATORS
 EXPECTED_FAILURES = {}
 
 VARIANTS = [
-    rlar.RLAR(solver="minimise"),
+    rlar.RLAR(solver="paper"),
     rlar.RLAR(classifier="centroid"),
     rlar.RLAR(classifier="argmax", n_jobs=2),
     rlar.LDA(classifier="knn"),
