@@ -134,12 +134,32 @@ static PyObject *exception_of(rlar_status status) {
     }
 }
 
+/* The library's advice names options of the command ("--max-memory"); here they are parameters
+ * ("max_memory"). */
+static void name_parameters(char *text) {
+    char *to = text;
+    for (const char *from = text; *from;) {
+        if (strncmp(from, "--", 2) != 0) {
+            *to++ = *from++;
+            continue;
+        }
+        for (from += 2; (*from >= 'a' && *from <= 'z') || *from == '-'; from++)
+            *to++ = *from == '-' ? '_' : *from;
+    }
+    *to = '\0';
+}
+
 void *call_raise(const call *c, rlar_status status) {
     if (PyErr_Occurred())
         return NULL; /* what cancelled the work */
     if (status == RLAR_E_CANCELLED)
         return PyErr_NoMemory(); /* the trace could not grow: nothing else cancels silently */
-    const char *text = rlar_ctx_error(c->ctx);
-    PyErr_SetString(exception_of(status), *text ? text : rlar_status_text(status));
+    const char *said = rlar_ctx_error(c->ctx);
+    char *text = strdup(*said ? said : rlar_status_text(status));
+    if (!text)
+        return PyErr_NoMemory();
+    name_parameters(text);
+    PyErr_SetString(exception_of(status), text);
+    free(text);
     return NULL;
 }

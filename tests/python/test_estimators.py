@@ -221,7 +221,7 @@ class Errors(TestCase):
         self.assertRaises(TypeError, rlar.RLAR, nonsense=1)
 
     def test_memory(self):
-        self.assertRaisesRegex(MemoryError, "limit", rlar.RLAR(max_memory=1000).fit, *IRIS)
+        self.assertRaisesRegex(MemoryError, r"limit is .*raise it \(max_memory\)", rlar.RLAR(max_memory=1000).fit, *IRIS)
 
     def test_numbers(self):
         X, y = WINE
