@@ -93,6 +93,8 @@ static int store_number(cli *c, const cli_option *option, const char *text, void
     case OPT_INT:
         if (cli_parse_int(text, option->min, field))
             return 0;
+        if (text[strspn(text, "0123456789")] == '\0' && strlen(text) > 18)
+            return wrong_value(c, option, text, "below 2^63");
         snprintf(expected, sizeof expected, "a whole number of at least %lld",
                  (long long)option->min);
         return wrong_value(c, option, text, expected);

@@ -182,6 +182,7 @@ def usage_errors():
     yield Odd("k = -1", "fit good.csv -k -1", USAGE, (r"\bk\b", r"-1", r"\b0\b"), CSV)
     yield Odd("k = 2.5", "fit good.csv -p k=2.5", USAGE, (r"\bk\b", r"2\.5", r"whole|integer"), CSV)
     yield Odd("iters = 0", "fit good.csv --iters 0", USAGE, (r"iters", r"\b0\b", r"\b1\b"), CSV)
+    yield Odd("a seed of 23 digits", "fit good.csv --seed 12345678901234567890123", USAGE, (r"--seed", r"2\^63"), CSV)
     yield Odd("unknown solver", "fit good.csv -p solver=magic", USAGE, (r"magic", r"paper.*anneal"), CSV)
     yield Odd("unknown preset", "fit good.csv --preset best", USAGE, (r"best", r"paper"), CSV)
     yield Odd("unknown scaling", "fit good.csv --scale log", USAGE, (r"log", r"unit.*minmax.*zscore"), CSV)
