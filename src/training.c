@@ -160,12 +160,14 @@ static rlar_status check_scaled(rlar_ctx *ctx, const rlar_training *t) {
     return RLAR_OK;
 }
 
-/* Nothing can be learned from samples that are all the same. */
+/* Nothing can be learned from samples that are all the same. Numbers are compared, not their bytes:
+ * 0 and -0 are equal. */
 static rlar_status check_varies(rlar_ctx *ctx, const rlar_training *t) {
-    const size_t sample = (size_t)t->train.d * sizeof *t->x;
-    for (int64_t i = 1; i < t->train.n; i++)
-        if (memcmp(t->x, t->x + i * t->train.d, sample) != 0)
-            return RLAR_OK;
+    const int64_t d = t->train.d;
+    for (int64_t i = d; i < t->train.n * d; i += d)
+        for (int64_t j = 0; j < d; j++)
+            if (t->x[i + j] != t->x[j])
+                return RLAR_OK;
     return rlar__fail(
         ctx, RLAR_E_DATA,
         "%s: all %lld samples are equal after scaling: no feature varies, so there is "

@@ -95,11 +95,14 @@ static int too_long(void *user, const rlar_event *event) {
     return rlar__now() > *(const double *)user;
 }
 
-/* Is a refusal here a fault? */
-static bool must_fit(const kind *k, const char *scale) {
-    return k->must == MUST_FIT ||
-           (k->must == MUST_FIT_SCALED &&
-            (strncmp(scale, "minmax", 6) == 0 || strncmp(scale, "zscore", 6) == 0));
+/* What should have been the other way round, or NULL. */
+static const char *unexpected(const kind *k, const char *scale, verdict found) {
+    const bool by_feature = strncmp(scale, "minmax", 6) == 0 || strncmp(scale, "zscore", 6) == 0;
+    if (found == FITTED && k->must == MUST_REFUSE)
+        return "fitted, though there is nothing to learn from";
+    if (found == REFUSED && (k->must == MUST_FIT || (k->must == MUST_FIT_SCALED && by_feature)))
+        return "refused without need";
+    return NULL;
 }
 
 static void run_cell(tally *t, const kind *k, int shape, const char *scale, const variant *v) {
@@ -122,11 +125,10 @@ static void run_cell(tally *t, const kind *k, int shape, const char *scale, cons
     alarm(HANG);
     verdict found = run_trial(ctx, &what, text);
     const double seconds = rlar__now() - start;
-    if (found == REFUSED && must_fit(k, scale)) {
+    const char *fault = unexpected(k, scale, found);
+    if (fault) {
         found = WRONG;
-        memmove(text + 22, text, sizeof text - 22);
-        memcpy(text, "refused without need: ", 22);
-        text[sizeof text - 1] = '\0';
+        snprintf(text, sizeof text, "%s; %.900s", fault, rlar_ctx_error(ctx));
     }
     if (found != WRONG && (seconds > LIMIT || rlar_ctx_memory(ctx) != 0)) {
         found = WRONG;

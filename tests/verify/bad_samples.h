@@ -10,9 +10,9 @@
 typedef struct kind {
     const char *name;
     void (*make)(labelled *s);
-    /* Nothing is a reason to refuse them: with any scaling, or with those that are learned from
-     * each feature. */
-    enum { MAY_REFUSE, MUST_FIT, MUST_FIT_SCALED } must;
+    /* MUST_FIT: nothing about them is a reason to refuse, with any scaling or (SCALED) with those
+     * that are learned from each feature. MUST_REFUSE: nothing can be learned. */
+    enum { MAY_REFUSE, MUST_FIT, MUST_FIT_SCALED, MUST_REFUSE } must;
 } kind;
 
 static inline double *cell(labelled *s, int64_t i, int64_t r) {
@@ -53,6 +53,11 @@ static inline void all_nan(labelled *s) {
 static inline void minus_zeros(labelled *s) {
     for (int64_t i = 0; i < s->n; i++)
         *cell(s, i, s->d - 1) = i % 2 ? -0.0 : 0.0;
+}
+
+static inline void only_zeros_of_both_signs(labelled *s) {
+    for (int64_t i = 0; i < s->n * s->d; i++)
+        s->x[i] = i % 3 ? 0.0 : -0.0;
 }
 
 static inline void all_minus_zero(labelled *s) {
@@ -244,12 +249,13 @@ static inline void all_singletons(labelled *s) {
 
 static const kind kinds[] = {
     {"plain", plain, MUST_FIT},
-    {"one NaN", one_nan, MAY_REFUSE},
-    {"one Inf", one_infinity, MAY_REFUSE},
-    {"one -Inf", minus_infinity, MAY_REFUSE},
-    {"all NaN", all_nan, MAY_REFUSE},
+    {"one NaN", one_nan, MUST_REFUSE},
+    {"one Inf", one_infinity, MUST_REFUSE},
+    {"one -Inf", minus_infinity, MUST_REFUSE},
+    {"all NaN", all_nan, MUST_REFUSE},
     {"zeros and minus zeros in a feature", minus_zeros, MAY_REFUSE},
-    {"minus zero everywhere", all_minus_zero, MAY_REFUSE},
+    {"zeros and minus zeros everywhere", only_zeros_of_both_signs, MUST_REFUSE},
+    {"minus zero everywhere", all_minus_zero, MUST_REFUSE},
     {"subnormal", subnormal, MAY_REFUSE},
     {"a subnormal feature", subnormal_feature, MAY_REFUSE},
     {"about 1e-308", tiny, MAY_REFUSE},
@@ -262,8 +268,8 @@ static const kind kinds[] = {
     {"features from 1e-150 to 1e150", mixed_features, MUST_FIT_SCALED},
     {"samples from 1e-150 to 1e150", mixed_samples, MAY_REFUSE},
     {"constant features", constant_features, MUST_FIT},
-    {"all 1", all_constant, MAY_REFUSE},
-    {"all 0", all_zero, MAY_REFUSE},
+    {"all 1", all_constant, MUST_REFUSE},
+    {"all 0", all_zero, MUST_REFUSE},
     {"all 1 but one last bit", nearly_constant, MAY_REFUSE},
     {"duplicates", duplicates, MUST_FIT},
     {"duplicates with other labels", duplicates_of_other_classes, MAY_REFUSE},
@@ -278,9 +284,9 @@ static const kind kinds[] = {
     {"1e15 from the origin", far_away, MAY_REFUSE},
     {"zeros and ones", zeros_and_ones, MAY_REFUSE},
     {"all class means 0", equal_class_means, MAY_REFUSE},
-    {"one class", one_class, MAY_REFUSE},
+    {"one class", one_class, MUST_REFUSE},
     {"two samples", two_samples, MAY_REFUSE},
-    {"one sample", one_sample, MAY_REFUSE},
+    {"one sample", one_sample, MUST_REFUSE},
     {"every sample a class", all_singletons, MAY_REFUSE},
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
