@@ -90,11 +90,6 @@ static void keep_message(tally *t, const char *text) {
 
 /* ---- Cells ---- */
 
-static int too_long(void *user, const rlar_event *event) {
-    (void)event;
-    return rlar__now() > *(const double *)user;
-}
-
 /* What should have been the other way round, or NULL. */
 static const char *unexpected(const kind *k, const char *scale, verdict found) {
     const bool by_feature = strncmp(scale, "minmax", 6) == 0 || strncmp(scale, "zscore", 6) == 0;
@@ -111,12 +106,7 @@ static void run_cell(tally *t, const kind *k, int shape, const char *scale, cons
     k->make(&s);
     const double start = rlar__now();
     double deadline = start + LIMIT;
-    rlar_ctx_options o = RLAR_INIT(rlar_ctx_options);
-    o.threads = 1;
-    o.progress = too_long;
-    o.user = &deadline;
-    rlar_ctx *ctx = NULL;
-    assert_int_equal(rlar_ctx_new(&o, &ctx), RLAR_OK);
+    rlar_ctx *ctx = timed_context(&deadline);
     const trial what = {.method = rlar_method_at(v->method)->name,
                         .settings = v->settings,
                         .preset = v->preset,

@@ -12,6 +12,7 @@ typedef struct trial {
     bool preset;                   /* the paper's, before the settings */
     const char *scale;
     const labelled *s;
+    bool may_clash; /* settings that are allowed one by one may be refused together */
 } trial;
 
 typedef enum verdict {
@@ -142,7 +143,8 @@ static inline verdict run_trial(rlar_ctx *ctx, const trial *t, char *text) {
         status = rlar_fit(ctx, data, params, &o, &model, &info);
     if (status < 0) {
         snprintf(text, RLAR_ERROR_SIZE, "%s", rlar_ctx_error(ctx));
-        const bool named = status == RLAR_E_DATA || status == RLAR_E_NUMERIC;
+        const bool named = status == RLAR_E_DATA || status == RLAR_E_NUMERIC ||
+                           (status == RLAR_E_ARG && t->may_clash);
         fault = model   ? "an error, and a model"
                 : named ? text_fault(text)
                         : "an error that is neither of the data nor of the numbers";
@@ -158,6 +160,22 @@ static inline verdict run_trial(rlar_ctx *ctx, const trial *t, char *text) {
     rlar_params_free(params);
     rlar_data_free(data);
     return fault ? WRONG : status < 0 ? REFUSED : FITTED;
+}
+
+/* A context with one thread that gives up a computation at a time (rlar__now). */
+static inline int is_too_late(void *user, const rlar_event *event) {
+    (void)event;
+    return rlar__now() > *(const double *)user;
+}
+
+static inline rlar_ctx *timed_context(double *deadline) {
+    rlar_ctx_options o = RLAR_INIT(rlar_ctx_options);
+    o.threads = 1;
+    o.progress = is_too_late;
+    o.user = deadline;
+    rlar_ctx *ctx = NULL;
+    assert_int_equal(rlar_ctx_new(&o, &ctx), RLAR_OK);
+    return ctx;
 }
 
 /* The number behind an option such as --count, or `other` when it is not given. */
