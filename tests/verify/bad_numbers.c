@@ -21,10 +21,6 @@ enum {
 };
 static const double LIMIT = 10.0; /* seconds for a trial; they take about a millisecond */
 
-static const char *const scales[] = {"none", "unit",       "minmax",      "zscore",
-                                     "rms",  "zscore,rms", "minmax,unit", "unit,zscore"};
-enum { SCALES = sizeof scales / sizeof scales[0] };
-
 /* A method with its defaults, its preset, or one of its choices. */
 typedef struct variant {
     int64_t method;
@@ -141,30 +137,15 @@ static void run_cell(tally *t, const kind *k, int shape, const char *scale, cons
     labelled_free(&s);
 }
 
-/* A step that has no divisor in common with the number of cells comes to each of them once, and
- * spreads the first few over all kinds. */
-static int64_t step_for(int64_t cells) {
-    int64_t step = (int64_t)(0.6180339887 * (double)cells);
-    for (int64_t a, b;; step++) {
-        for (a = cells, b = step; b != 0;) {
-            const int64_t rest = a % b;
-            a = b;
-            b = rest;
-        }
-        if (a == 1)
-            return step;
-    }
-}
-
 static void run_cells(tally *t, const variant *list, int variants, int64_t count) {
-    const int64_t cells = (int64_t)KINDS * REGIMES * SCALES * variants, step = step_for(cells);
+    const int64_t cells = (int64_t)KINDS * REGIMES * SCALINGS * variants, step = step_for(cells);
     const int64_t todo = count > 0 && count < cells ? count : cells;
     for (int64_t i = 0, at = 0; i < todo; i++, at = (at + step) % cells) {
         int64_t rest = at;
         const variant *v = &list[rest % variants];
         rest /= variants;
-        const char *scale = scales[rest % SCALES];
-        rest /= SCALES;
+        const char *scale = scalings[rest % SCALINGS];
+        rest /= SCALINGS;
         run_cell(t, &kinds[rest / REGIMES], (int)(rest % REGIMES), scale, v);
         if (i % 10000 == 9999)
             fprintf(stderr, "%lld of %lld\n", (long long)i + 1, (long long)todo);
@@ -209,7 +190,7 @@ int main(int argc, char **argv) {
     printf(
         "%lld fits of bad samples (%d kinds, %d shapes, %d scalings, %lld methods with all their "
         "choices): %lld finite, %lld named errors, %lld wrong; the longest took %.2f s\n",
-        (long long)t->done, KINDS, REGIMES, SCALES, (long long)rlar_method_count(),
+        (long long)t->done, KINDS, REGIMES, SCALINGS, (long long)rlar_method_count(),
         (long long)t->fitted, (long long)t->refused, (long long)t->wrong, t->slowest);
     const int wrong = t->wrong > 0;
     free(t);

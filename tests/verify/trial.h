@@ -6,6 +6,10 @@
 
 #include "../unit/fitting.h"
 
+static const char *const scalings[] = {"none", "unit",       "minmax",      "zscore",
+                                       "rms",  "zscore,rms", "minmax,unit", "unit,zscore"};
+enum { SCALINGS = sizeof scalings / sizeof scalings[0] };
+
 /* What is tried. */
 typedef struct trial {
     const char *method, *settings; /* "alpha=1 k=3", or "" */
@@ -176,6 +180,21 @@ static inline rlar_ctx *timed_context(double *deadline) {
     rlar_ctx *ctx = NULL;
     assert_int_equal(rlar_ctx_new(&o, &ctx), RLAR_OK);
     return ctx;
+}
+
+/* A step that has no divisor in common with the number of cells comes to each of them once, and
+ * spreads the first few over all. */
+static inline int64_t step_for(int64_t cells) {
+    int64_t step = (int64_t)(0.6180339887 * (double)cells);
+    for (int64_t a, b;; step++) {
+        for (a = cells, b = step; b != 0;) {
+            const int64_t rest = a % b;
+            a = b;
+            b = rest;
+        }
+        if (a == 1)
+            return step;
+    }
 }
 
 /* The number behind an option such as --count, or `other` when it is not given. */
