@@ -4,11 +4,6 @@
  *   bad_numbers [--count N] [--messages]
  *
  * N of the cells, spread evenly (default: all). --messages lists each distinct error text once. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <unistd.h>
 
 #include "bad_samples.h"

@@ -5,11 +5,8 @@
  *   bad_parameters [--count N]
  *
  * N random trials (default 2000) after the table, which is tried whole. */
-#include <setjmp.h>
+
 #include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 #include "bad_samples.h"
 

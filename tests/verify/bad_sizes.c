@@ -3,11 +3,6 @@
  * or the right answer.
  *
  *   bad_sizes */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <sys/mman.h>
 
 #include "training.h"
@@ -123,7 +118,7 @@ static void save_bytes(bench *b, const rlar_data *data, void **bytes, size_t *si
 /* Samples that are far apart in memory, of which only the pages with numbers exist: the model is
  * the same to the last bit. */
 static void wide_strides(bench *b) {
-    const int64_t strides[] = {P31 - 1, P31, P31 + 1, P32 - 1, P32, P32 + 1, 1 + (P32 << 5)};
+    const int64_t strides[] = {P31 - 1, P31, P31 + 1, P32 - 1, P32, P32 + 1, 1 + (P32 << 1)};
     void *near_bytes = NULL;
     size_t near_size = 0;
     save_bytes(b, b->data, &near_bytes, &near_size);

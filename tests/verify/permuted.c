@@ -5,11 +5,6 @@
  *   permuted [--count N] [--worst]
  *
  * N problems for each method (default 40). --worst shows the largest difference of each. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 #include "trial.h"
 

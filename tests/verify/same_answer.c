@@ -5,11 +5,6 @@
  *   same_answer [--count N]
  *
  * N configurations (default: each once), fits and evaluations in turn. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 #include "trial.h"
 

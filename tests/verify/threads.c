@@ -5,11 +5,6 @@
  *   threads [--count N]
  *
  * N fits in all (default 200), and as many predictions by the shared models. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <pthread.h>
 
 #include "trial.h"

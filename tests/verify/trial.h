@@ -1,8 +1,9 @@
 /* trial.h - what the verification programs share: one fit through the public interface and
- * everything a model can be asked, checked for numbers that are not finite. Include after cmocka.h;
- * an assertion that fails outside a test of cmocka ends the program with its text. */
+ * everything a model can be asked, checked for numbers that are not finite. */
 #ifndef RLAR_VERIFY_TRIAL_H
 #define RLAR_VERIFY_TRIAL_H
+
+#include "assertions.h"
 
 #include "../unit/fitting.h"
 
