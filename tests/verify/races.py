@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "build-tsan"
 PROGRAMS = ("threads", "same_answer")
-FITS_PER_CONFIGURATION = 20  # same_answer is the slower of the two
+FITS_PER_CONFIGURATION = 50  # same_answer is the slower of the two
 
 
 def build():

@@ -36,7 +36,7 @@ static void keep_numbers(record *r, const double *x, int64_t count) {
 /* Many samples (so that sums over them are cut into blocks), as many as features, few. */
 static labelled shape_samples(int64_t seed, int64_t shape) {
     const int64_t sizes[SHAPES][5] = {
-        {300, 250, 280, 260, 270}, {30, 40, 35, 20, 25}, {18, 20, 22, 19, 21}};
+        {500, 450, 480, 460, 470}, {30, 40, 35, 20, 25}, {18, 20, 22, 19, 21}};
     const int64_t d[SHAPES] = {17, 64, 300};
     return clouds((uint64_t)(1000 + seed), d[shape], 5, sizes[shape]);
 }
