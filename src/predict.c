@@ -236,6 +236,9 @@ rlar_status rlar_predict(rlar_ctx *ctx, const rlar_model *model, const rlar_data
                     .neighbours = o.neighbours ? o.neighbours : DEFAULT_NEIGHBOURS,
                     .classes = classes,
                     .scores = scores};
+    if (p.n < 0)
+        return rlar__fail(ctx, RLAR_E_ARG, "rlar_predict: n_rows is %lld; it must not be negative",
+                          (long long)p.n);
     RLAR_TRY(choose(ctx, o.classifier, rlar_method_find(model->method), &p));
     return predict_all(ctx, &p);
 }

@@ -88,10 +88,11 @@ static rlar_status check_data(rlar_ctx *ctx, const rlar_data *data, const rlar_f
     if (o->rows && o->n_rows < 1)
         return rlar__fail(ctx, RLAR_E_ARG, "rlar_fit: no rows to train on");
     /* The BLAS counts in 32 bits. */
-    if (data->view.d > INT32_MAX || data->view.n > INT32_MAX)
+    const int64_t n = o->rows && o->n_rows > data->view.n ? o->n_rows : data->view.n;
+    if (data->view.d > INT32_MAX || n > INT32_MAX)
         return rlar__fail(ctx, RLAR_E_TOO_LARGE,
                           "%s: %lld samples of %lld features; at most %d of each", data->file,
-                          (long long)data->view.n, (long long)data->view.d, INT32_MAX);
+                          (long long)n, (long long)data->view.d, INT32_MAX);
     return RLAR_OK;
 }
 
@@ -160,12 +161,14 @@ static rlar_status check_scaled(rlar_ctx *ctx, const rlar_training *t) {
     return RLAR_OK;
 }
 
-/* Nothing can be learned from samples that are all the same. */
+/* Nothing can be learned from samples that are all the same. Numbers are compared, not their bytes:
+ * 0 and -0 are equal. */
 static rlar_status check_varies(rlar_ctx *ctx, const rlar_training *t) {
-    const size_t sample = (size_t)t->train.d * sizeof *t->x;
-    for (int64_t i = 1; i < t->train.n; i++)
-        if (memcmp(t->x, t->x + i * t->train.d, sample) != 0)
-            return RLAR_OK;
+    const int64_t d = t->train.d;
+    for (int64_t i = d; i < t->train.n * d; i += d)
+        for (int64_t j = 0; j < d; j++)
+            if (t->x[i + j] != t->x[j])
+                return RLAR_OK;
     return rlar__fail(
         ctx, RLAR_E_DATA,
         "%s: all %lld samples are equal after scaling: no feature varies, so there is "
@@ -241,7 +244,13 @@ rlar_status rlar__training_forecast(rlar_ctx *ctx, const rlar_training *t,
     const double p = (double)params->method->outputs(&t->train, params);
     const double c = (double)t->data->classes.count, x = (double)rlar__padded(t->train.n) * d;
     /* The classes count with their names; what is left over is the same for all sizes. */
-    out->bytes += (int64_t)(8.0 * (x + 3.0 * n + d * (p + 4.0) + n * p + p + 8.0 * c)) + SMALL;
+    const double more = 8.0 * (x + 3.0 * n + d * (p + 4.0) + n * p + p + 8.0 * c) + SMALL;
+    if (out->bytes < 0 || (double)out->bytes + more > 0x1p62)
+        return rlar__fail(ctx, RLAR_E_TOO_LARGE,
+                          "%s: a fit of %lld samples of %lld features does not fit the address "
+                          "space; use less data",
+                          t->data->file, (long long)t->train.n, (long long)t->train.d);
+    out->bytes += (int64_t)more;
     return RLAR_OK;
 }
 

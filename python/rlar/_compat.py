@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from sklearn.utils import check_X_y
 
 try:
@@ -20,11 +21,21 @@ except ImportError:  # before 1.6 it was a method of the estimator, and the opti
 OPTIONS: dict[str, Any] = {"dtype": ["float64", "float32"], "accept_sparse": "csr", FINITE: False}
 
 
+def _refuse_masked(name: str, values: Any) -> None:
+    """What is masked is missing; the checks of scikit-learn would use the value behind the mask."""
+    count = np.ma.count_masked(values) if np.ma.isMaskedArray(values) else 0
+    if count:
+        raise ValueError(f"{name} has {count} masked values; fill them in ({name}.filled) or drop the samples")
+
+
 def check_samples(estimator: Any, X: Any) -> Any:
     """X as an array or CSR matrix of float64 or float32, with the features that fit has seen."""
+    _refuse_masked("X", X)
     return validate_data(estimator, X, reset=False, **OPTIONS)
 
 
 def check_training(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
     """The same for the first time, with one class per sample; estimator None: nobody remembers it."""
+    _refuse_masked("X", X)
+    _refuse_masked("y", y)
     return check_X_y(X, y, **OPTIONS) if estimator is None else validate_data(estimator, X, y, **OPTIONS)

@@ -103,14 +103,16 @@ rlar_status rlar_holm(rlar_ctx *ctx, int64_t count, const double *p, double *adj
         return rlar__fail(ctx, RLAR_E_ARG,
                           "rlar_holm: every argument is needed, and at least 1 p value");
     rlar__begin(ctx);
-    for (int64_t i = 0; i < count; i++)
-        if (!(p[i] >= 0 && p[i] <= 1))
-            return rlar__fail(ctx, RLAR_E_ARG, "rlar_holm: p value %lld is %g; it must be 0 to 1",
-                              (long long)i + 1, p[i]);
     ranked *item = NULL;
     RLAR_TRY(rlar__alloc(ctx, count, sizeof *item, "the p values", &item));
-    for (int64_t i = 0; i < count; i++)
+    for (int64_t i = 0; i < count; i++) {
         item[i] = (ranked){p[i], i};
+        if (p[i] >= 0 && p[i] <= 1)
+            continue;
+        rlar__free(item);
+        return rlar__fail(ctx, RLAR_E_ARG, "rlar_holm: p value %lld is %g; it must be 0 to 1",
+                          (long long)i + 1, p[i]);
+    }
     qsort(item, (size_t)count, sizeof *item, by_value);
     double least = 0;
     for (int64_t i = 0; i < count; i++) {
@@ -123,8 +125,15 @@ rlar_status rlar_holm(rlar_ctx *ctx, int64_t count, const double *p, double *adj
 
 /* ---- Friedman ---- */
 
+/* Up to here the distributions are known to be right, and no product of the two overflows. */
+enum { MOST_BLOCKS = 1000000000, MOST_METHODS = 1000000 };
+
 /* `who` is the public function, for the message. */
 static rlar_status check_sizes(rlar_ctx *ctx, const char *who, int64_t blocks, int64_t methods) {
+    if (blocks > MOST_BLOCKS || methods > MOST_METHODS)
+        return rlar__fail(ctx, RLAR_E_TOO_LARGE,
+                          "%s: %lld blocks of %lld methods; at most %d blocks of %d", who,
+                          (long long)blocks, (long long)methods, MOST_BLOCKS, MOST_METHODS);
     if (blocks >= 2 && methods >= 2)
         return RLAR_OK;
     return rlar__fail(ctx, RLAR_E_ARG, "%s: %lld blocks of %lld methods; at least 2 of each", who,

@@ -139,6 +139,12 @@ rlar_status rlar__chol_factor_by(rlar_ctx *ctx, int64_t n, double *a, rlar_rebui
             a[i * n + i] += ridge;
         ++*ridged;
     }
+    if (!(trace > 0.0)) /* a share of it is nothing that could be added */
+        return rlar__fail(
+            ctx, RLAR_E_NUMERIC,
+            "the %lld x %lld system cannot be factorised: its diagonal sums to %g, it "
+            "must be positive; raise alpha or scale the data",
+            (long long)n, (long long)n, trace);
     return rlar__fail(
         ctx, RLAR_E_NUMERIC,
         "the %lld x %lld system cannot be factorised, even with %g added to its diagonal; "

@@ -139,8 +139,9 @@ rlar_status rlar__trace_ratio_step(rlar_ctx *ctx, rlar_trace_ratio *tr, bool *do
     const double next = between / within;
     if (!(within > 0.0) || !isfinite(next))
         return rlar__fail(ctx, RLAR_E_NUMERIC,
-                          "the trace ratio is not finite (%g / %g); scale the data", between,
-                          within);
+                          "the trace ratio is %g / %g, it must be finite and its divisor positive; "
+                          "scale the data",
+                          between, within);
     tr->excess = between - tr->lambda * within;
     *done = fabs(next - tr->lambda) <= CONVERGED * next;
     tr->lambda = next;

@@ -1,7 +1,7 @@
 /* test_all_methods.c - what every method in the registry promises, whatever it computes: no leak
  * and a clean error when memory fails at any point, cancellation at every iteration, the same bits
- * on any number of threads, a forecast that holds, and on odd samples a finite map or an error
- * text. */
+ * on any number of threads, a forecast that holds. What they make of bad samples and
+ * parameters is in tests/verify. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -210,61 +210,12 @@ static void test_same_bits_on_any_threads(void **unused) {
     labelled_free(&s[1]);
 }
 
-/* ---- Odd samples ---- */
-
-enum { PLAIN, CONSTANT, EQUAL, COLLINEAR, TWINS, HUGE_VALUES, TINY_VALUES, ODDITIES };
-
-static void make_odd(labelled *s, int kind) {
-    for (int64_t i = 0; i < s->n; i++)
-        for (int64_t r = 0; r < s->d; r++) {
-            double *x = s->x + i * s->d + r;
-            if (kind == CONSTANT && r % 2 == 0)
-                *x = 3.0;
-            if (kind == EQUAL)
-                *x = 1.0;
-            if (kind == COLLINEAR && r > 0)
-                *x = s->x[i * s->d] * (double)(r + 1);
-            if (kind == TWINS && i % 2 == 1)
-                *x = s->x[(i - 1) * s->d + r];
-            if (kind == HUGE_VALUES)
-                *x *= 1e6;
-            if (kind == TINY_VALUES)
-                *x *= 1e-6;
-        }
-}
-
-/* A map without NaN (the library checks that; so does this), or an error with a text. */
-static void check_odd(const char *method, const labelled *s, int kind) {
-    char error[RLAR_ERROR_SIZE] = "";
-    double *w = zeros(s->d * (s->n + s->c));
-    run r = {.options = RLAR_INIT(rlar_ctx_options)};
-    const rlar_status status = run_method(method, s, &r, w, error);
-    for (int64_t i = 0; i < s->d * (s->n + s->c); i++)
-        assert_true(isfinite(w[i]));
-    const bool named = status == RLAR_E_DATA || status == RLAR_E_NUMERIC;
-    if (status < 0 && (!named || !*error || strchr(error, '\n')))
-        fail_msg("%s, oddity %d, d = %lld: status %d, \"%s\"", method, kind, (long long)s->d,
-                 (int)status, error);
-    free(w);
-}
-
-static void test_odd_samples(void **unused) {
-    (void)unused;
-    for (int64_t m = 0; m < rlar_method_count(); m++)
-        for (int i = 0; i < REGIMES; i++)
-            for (int kind = PLAIN; kind < ODDITIES; kind++) {
-                labelled s = regime_samples(300, i);
-                make_odd(&s, kind);
-                check_odd(rlar_method_at(m)->name, &s, kind);
-                labelled_free(&s);
-            }
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_memory_faults), cmocka_unit_test(test_forecast),
-        cmocka_unit_test(test_cancel),        cmocka_unit_test(test_same_bits_on_any_threads),
-        cmocka_unit_test(test_odd_samples),
+        cmocka_unit_test(test_memory_faults),
+        cmocka_unit_test(test_forecast),
+        cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_same_bits_on_any_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,36 @@
+/* assertions.h - the few assertions of cmocka that the helpers of tests/unit use, for programs that
+ * are no suites of cmocka: they say what is wrong and end the program. */
+#ifndef RLAR_VERIFY_ASSERTIONS_H
+#define RLAR_VERIFY_ASSERTIONS_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define fail_msg(...)                                                                              \
+    do {                                                                                           \
+        fprintf(stderr, "%s:%d: ", __FILE__, __LINE__);                                            \
+        fprintf(stderr, __VA_ARGS__);                                                              \
+        fprintf(stderr, "\n");                                                                     \
+        exit(2);                                                                                   \
+    } while (0)
+
+#define print_error(...) fprintf(stderr, __VA_ARGS__)
+
+#define assert_true(what)                                                                          \
+    do {                                                                                           \
+        if (!(what))                                                                               \
+            fail_msg("%s does not hold", #what);                                                   \
+    } while (0)
+
+#define assert_non_null(what) assert_true((what) != NULL)
+#define assert_null(what) assert_true((what) == NULL)
+
+#define assert_int_equal(a, b)                                                                     \
+    do {                                                                                           \
+        const long long equal_a_ = (long long)(a), equal_b_ = (long long)(b);                      \
+        if (equal_a_ != equal_b_)                                                                  \
+            fail_msg("%s is %lld, not %lld", #a, equal_a_, equal_b_);                              \
+    } while (0)
+
+#endif

@@ -1,0 +1,151 @@
+/* large.c - many samples, features or classes, by one method or by all: fitted within the forecast
+ * of memory, or refused with the forecast; how long it takes.
+ *
+ *   large [--samples N] [--features D] [--classes C] [--method NAME] [--memory MIB] [--seconds S]
+ *
+ * Defaults: 20000 samples, 100 features, 10 classes, all methods, 4096 MiB, 60 s, after which a fit
+ * is stopped. */
+#include <time.h>
+
+#include "trial.h"
+
+/* Thread stacks, the buffers of the BLAS that are touched, what the C library keeps. */
+enum { BESIDE = 64 << 20 };
+
+typedef struct problem {
+    rlar_view view;
+    double *x, *label;
+    int64_t classes;
+} problem;
+
+static problem new_problem(int64_t n, int64_t d, int64_t c) {
+    rlar_rng rng = seeded(1);
+    problem p = {.view = RLAR_INIT(rlar_view), .classes = c};
+    p.x = random_numbers(&rng, n * d);
+    p.label = zeros(n);
+    for (int64_t i = 0; i < n; i++) {
+        p.label[i] = (double)(i % c);
+        for (int64_t r = 0; r < d;
+             r++) /* a centre of its own for every class, without keeping it */
+            p.x[i * d + r] += sin((double)((i % c) * 31 + r * 7));
+    }
+    p.view.n = n;
+    p.view.d = p.view.stride = d;
+    p.view.x = p.x;
+    return p;
+}
+
+/* The most memory of the process so far (VmHWM), and now (VmRSS), in bytes. */
+static int64_t process_memory(const char *which) {
+    char line[256];
+    long long kib = 0;
+    FILE *file = fopen("/proc/self/status", "r");
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file))
+        if (strncmp(line, which, strlen(which)) == 0)
+            kib = strtoll(line + strlen(which), NULL, 10);
+    fclose(file);
+    return kib * 1024;
+}
+
+/* The mark goes back to what is in memory now. */
+static void reset_mark(void) {
+    FILE *file = fopen("/proc/self/clear_refs", "w");
+    if (!file)
+        return;
+    fputs("5", file);
+    fclose(file);
+}
+
+typedef struct limits {
+    int64_t memory; /* bytes */
+    double seconds;
+} limits;
+
+typedef struct tally {
+    int64_t fits, refused, stopped, wrong;
+} tally;
+
+static double mib(int64_t bytes) {
+    return (double)bytes / 1048576.0;
+}
+
+/* Whether the fit kept to what was said. */
+static bool judge(tally *t, rlar_status status, const char *text, const rlar_forecast *f,
+                  int64_t peak, int64_t grown, double late) {
+    const bool refused = status == RLAR_E_NOMEM && strstr(text, "MiB beside");
+    const bool stopped = status == RLAR_E_CANCELLED && late < 5.0;
+    const bool kept = status >= 0 && peak <= f->bytes && grown <= f->bytes + BESIDE;
+    t->fits += kept;
+    t->refused += refused;
+    t->stopped += stopped;
+    t->wrong += !kept && !refused && !stopped;
+    return kept || refused || stopped;
+}
+
+static void run_method(tally *t, const problem *p, const char *method, const limits *l) {
+    double deadline = rlar__now() + l->seconds;
+    rlar_ctx_options o = RLAR_INIT(rlar_ctx_options);
+    rlar_forecast f = RLAR_INIT(rlar_forecast);
+    rlar_ctx *ctx = NULL;
+    rlar_data *data = NULL;
+    rlar_model *model = NULL;
+    o.progress = is_too_late;
+    o.user = &deadline;
+    assert_int_equal(rlar_ctx_new(&o, &ctx), RLAR_OK);
+    rlar_params *params = trial_params(ctx, &(trial){.method = method, .settings = ""});
+    assert_int_equal(rlar_data_view(ctx, &p->view, &data), RLAR_OK);
+    assert_int_equal(rlar_data_set_label_numbers(ctx, data, p->label), RLAR_OK);
+    assert_int_equal(rlar_fit_forecast(ctx, data, params, NULL, &f), RLAR_OK);
+    reset_mark();
+    const int64_t before = process_memory("VmRSS:"), held = rlar_ctx_memory(ctx);
+    /* The limit is the machine's; the context keeps it as if it were its own. */
+    ctx->memory->limit = l->memory;
+    const double start = rlar__now();
+    const rlar_status status = rlar_fit(ctx, data, params, NULL, &model, NULL);
+    const double seconds = rlar__now() - start;
+    const int64_t peak = rlar_ctx_memory_peak(ctx) - held;
+    const int64_t grown = process_memory("VmHWM:") - before;
+    const bool good =
+        judge(t, status, rlar_ctx_error(ctx), &f, peak, grown, rlar__now() - deadline);
+    printf("%-8s forecast %9.1f MiB, ", method, mib(f.bytes));
+    if (status >= 0)
+        printf("%.2f s, peak %.1f MiB (%.3f of it), process %.1f MiB%s\n", seconds, mib(peak),
+               (double)peak / (double)f.bytes, mib(grown), good ? "" : ": WRONG");
+    else
+        printf("%.2f s, %s%s\n", seconds, rlar_ctx_error(ctx), good ? "" : ": WRONG");
+    fflush(stdout);
+    rlar_model_free(model);
+    rlar_params_free(params);
+    rlar_data_free(data);
+    rlar_ctx_free(ctx);
+}
+
+static const char *option_text(int argc, char **argv, const char *name) {
+    for (int i = 1; i + 1 < argc; i++)
+        if (strcmp(argv[i], name) == 0)
+            return argv[i + 1];
+    return NULL;
+}
+
+int main(int argc, char **argv) {
+    tally t = {0};
+    const limits l = {.memory = option_value(argc, argv, "--memory", 4096) << 20,
+                      .seconds = (double)option_value(argc, argv, "--seconds", 60)};
+    problem p = new_problem(option_value(argc, argv, "--samples", 20000),
+                            option_value(argc, argv, "--features", 100),
+                            option_value(argc, argv, "--classes", 10));
+    const char *only = option_text(argc, argv, "--method");
+    for (int64_t m = 0; m < rlar_method_count(); m++)
+        if (!only || strcmp(only, rlar_method_at(m)->name) == 0)
+            run_method(&t, &p, rlar_method_at(m)->name, &l);
+    printf(
+        "%lld samples of %lld features, %lld classes: %lld methods fitted within the forecast of "
+        "memory, %lld refused with it (limit %.0f MiB), %lld stopped on request after %.0f s, %lld "
+        "wrong\n",
+        (long long)p.view.n, (long long)p.view.d, (long long)p.classes, (long long)t.fits,
+        (long long)t.refused, mib(l.memory), (long long)t.stopped, l.seconds, (long long)t.wrong);
+    free(p.x);
+    free(p.label);
+    return t.wrong > 0;
+}

@@ -1,0 +1,240 @@
+/* same_answer.c - the same bits for 1, 2, 3, 4, 8 and 16 threads, run to run, after save and load,
+ * and for a sample alone or in company: every method, scaling and classifier, more samples than
+ * features and fewer; and every method in evaluations with and without tuning.
+ *
+ *   same_answer [--count N]
+ *
+ * N configurations (default: each once), fits and evaluations in turn. */
+
+#include "trial.h"
+
+static const int thread_counts[] = {1, 1, 2, 3, 4, 8, 16}; /* twice 1: run to run */
+enum { COUNTS = sizeof thread_counts / sizeof *thread_counts, SHAPES = 3, TUNES = 3, SPLITS = 3 };
+
+/* All that was answered, one after another. */
+typedef struct record {
+    char *bytes;
+    size_t size, room;
+} record;
+
+static void keep(record *r, const void *bytes, size_t size) {
+    if (r->size + size > r->room) {
+        r->room = 2 * (r->size + size);
+        r->bytes = realloc(r->bytes, r->room);
+        assert_non_null(r->bytes);
+    }
+    memcpy(r->bytes + r->size, bytes, size);
+    r->size += size;
+}
+
+static void keep_numbers(record *r, const double *x, int64_t count) {
+    keep(r, x, (size_t)count * sizeof *x);
+}
+
+/* ---- Fits ---- */
+
+/* Many samples (so that sums over them are cut into blocks), as many as features, few. */
+static labelled shape_samples(int64_t seed, int64_t shape) {
+    const int64_t sizes[SHAPES][5] = {
+        {500, 450, 480, 460, 470}, {30, 40, 35, 20, 25}, {18, 20, 22, 19, 21}};
+    const int64_t d[SHAPES] = {17, 64, 300};
+    return clouds((uint64_t)(1000 + seed), d[shape], 5, sizes[shape]);
+}
+
+static rlar_data *view_of(rlar_ctx *ctx, const labelled *s, int64_t first, int64_t count) {
+    rlar_view v = RLAR_INIT(rlar_view);
+    rlar_data *data = NULL;
+    v.n = count;
+    v.d = v.stride = s->d;
+    v.x = s->x + first * s->d;
+    assert_int_equal(rlar_data_view(ctx, &v, &data), RLAR_OK);
+    return data;
+}
+
+/* Outputs, classes and scores of all samples, `step` at a time. */
+static void keep_answers(rlar_ctx *ctx, const rlar_model *m, const labelled *s, int64_t step,
+                         record *r) {
+    const int64_t n = s->n, p = rlar_model_outputs(m), c = rlar_model_classes(m);
+    const bool regression = rlar_method_find(rlar_model_method(m))->regression;
+    double *z = zeros(n * p), *scores = zeros(n * c);
+    int64_t *found = calloc((size_t)n, sizeof *found);
+    for (int k = -1; k < CLASSIFIERS; k++) {
+        rlar_predict_options o = RLAR_INIT(rlar_predict_options);
+        if (k >= 0 && strcmp(classifiers[k], "argmax") == 0 && !regression)
+            continue;
+        for (int64_t i = 0; i < n; i += step) {
+            rlar_data *part = view_of(ctx, s, i, n - i < step ? n - i : step);
+            o.classifier = k < 0 ? NULL : classifiers[k];
+            const rlar_status status =
+                k < 0 ? rlar_transform(ctx, m, part, z + i * p)
+                      : rlar_predict(ctx, m, part, &o, found + i, scores + i * c);
+            if (status < 0)
+                fail_msg("%s", rlar_ctx_error(ctx));
+            rlar_data_free(part);
+        }
+        keep_numbers(r, k < 0 ? z : scores, n * (k < 0 ? p : c));
+        keep(r, found, (size_t)n * sizeof *found);
+    }
+    free(z);
+    free(scores);
+    free(found);
+}
+
+/* The model's bytes, and its answers: by itself, after save and load, in pieces of `step`. */
+static record fit_record(const labelled *s, const char *method, const char *scale, int threads) {
+    record r = {0}, once = {0}, again = {0};
+    rlar_ctx *ctx = context(threads);
+    rlar_data *data = NULL;
+    rlar_model *model = NULL, *loaded = NULL;
+    rlar_fit_options o = RLAR_INIT(rlar_fit_options);
+    rlar_info info = RLAR_INIT(rlar_info);
+    void *bytes = NULL;
+    size_t size = 0;
+    o.scale = scale;
+    rlar_params *params = trial_params(ctx, &(trial){.method = method, .settings = ""});
+    assert_int_equal(view_labelled(ctx, s, &data), RLAR_OK);
+    if (rlar_fit(ctx, data, params, &o, &model, &info) < 0)
+        fail_msg("%s", rlar_ctx_error(ctx));
+    assert_int_equal(rlar_model_save_bytes(ctx, model, &bytes, &size), RLAR_OK);
+    assert_int_equal(rlar_model_load_bytes(ctx, bytes, size, &loaded), RLAR_OK);
+    keep(&r, bytes, size);
+    keep_numbers(&r, &info.objective, 1);
+    keep_answers(ctx, model, s, s->n, &once);
+    /* A sample alone, blocks of an odd size, blocks that do not divide the threads' share. */
+    keep_answers(ctx, loaded, s, threads == 1 ? 1 : 7 * threads, &again);
+    if (once.size != again.size || memcmp(once.bytes, again.bytes, once.size) != 0)
+        fail_msg("%s, %s, %d threads: other answers after save and load, in pieces", method, scale,
+                 threads);
+    keep(&r, once.bytes, once.size);
+    free(once.bytes);
+    free(again.bytes);
+    rlar_bytes_free(ctx, bytes);
+    rlar_model_free(loaded);
+    rlar_model_free(model);
+    rlar_params_free(params);
+    rlar_data_free(data);
+    rlar_ctx_free(ctx);
+    return r;
+}
+
+/* ---- Evaluations ---- */
+
+static void keep_result(const rlar_eval *eval, record *r) {
+    rlar_eval_result e = RLAR_INIT(rlar_eval_result);
+    assert_int_equal(rlar_eval_get(eval, 0, &e), RLAR_OK);
+    const double *const per_trial[] = {e.accuracy, e.balanced, e.macro_f1};
+    const double means[] = {e.accuracy_mean, e.accuracy_std,  e.balanced_mean,
+                            e.balanced_std,  e.macro_f1_mean, e.macro_f1_std};
+    const int64_t counts[] = {e.trials, e.failed, e.cells, e.n_selected};
+    for (int i = 0; i < 3; i++)
+        keep_numbers(r, per_trial[i], e.trials);
+    keep_numbers(r, means, 6);
+    keep(r, counts, sizeof counts);
+    keep(r, e.confusion, 9 * sizeof *e.confusion);
+    if (e.cell_accuracy)
+        keep_numbers(r, e.cell_accuracy, e.cells);
+    if (e.n_selected > 0)
+        keep(r, e.selected, (size_t)e.n_selected * sizeof *e.selected);
+}
+
+static record eval_record(const labelled *s, const char *method, rlar_tune tune, rlar_split split,
+                          int threads) {
+    record r = {0};
+    rlar_ctx *ctx = context(threads);
+    rlar_data *data = NULL;
+    rlar_eval *eval = NULL;
+    rlar_params *params = trial_params(ctx, &(trial){.method = method, .settings = ""});
+    const rlar_params *const methods[] = {params};
+    rlar_eval_spec spec = RLAR_INIT(rlar_eval_spec);
+    spec.methods = methods;
+    spec.n_methods = 1;
+    spec.split = split;
+    spec.tune = tune;
+    spec.trials = spec.folds = 2;
+    spec.per_class = 6;
+    spec.fraction = 0.5;
+    spec.tune_folds = 2;
+    spec.coarse = 1;
+    assert_int_equal(view_labelled(ctx, s, &data), RLAR_OK);
+    if (rlar_evaluate(ctx, data, &spec, &eval) < 0)
+        fail_msg("%s: %s", method, rlar_ctx_error(ctx));
+    keep_result(eval, &r);
+    rlar_eval_free(eval);
+    rlar_params_free(params);
+    rlar_data_free(data);
+    rlar_ctx_free(ctx);
+    return r;
+}
+
+/* ---- Configurations ---- */
+
+typedef struct tally {
+    int64_t fits, evaluations, wrong;
+} tally;
+
+static void check_fits(tally *t, int64_t at) {
+    const char *method = rlar_method_at(at % rlar_method_count())->name;
+    const char *scale = scalings[at / rlar_method_count() % SCALINGS];
+    const int64_t shape = at / rlar_method_count() / SCALINGS;
+    labelled s = shape_samples(at, shape % SHAPES);
+    record first = {0};
+    for (int i = 0; i < COUNTS; i++, t->fits++) {
+        record r = fit_record(&s, method, scale, thread_counts[i]);
+        if (i > 0 && (r.size != first.size || memcmp(r.bytes, first.bytes, r.size) != 0)) {
+            t->wrong++;
+            fprintf(stderr, "%s, %s, %lld x %lld: other bits on %d threads\n", method, scale,
+                    (long long)s.n, (long long)s.d, thread_counts[i]);
+        }
+        if (i == 0)
+            first = r;
+        else
+            free(r.bytes);
+    }
+    free(first.bytes);
+    labelled_free(&s);
+}
+
+static void check_evaluations(tally *t, int64_t at) {
+    const int64_t sizes[] = {12, 14, 13};
+    const char *method = rlar_method_at(at % rlar_method_count())->name;
+    const rlar_tune tune = (rlar_tune)(at / rlar_method_count() % TUNES);
+    const rlar_split split = (rlar_split)(at / rlar_method_count() / TUNES % SPLITS);
+    labelled s = clouds((uint64_t)at, at % 2 ? 5 : 50, 3, sizes);
+    record first = {0};
+    for (int i = 0; i < COUNTS; i++, t->evaluations++) {
+        record r = eval_record(&s, method, tune, split, thread_counts[i]);
+        if (i > 0 && (r.size != first.size || memcmp(r.bytes, first.bytes, r.size) != 0)) {
+            t->wrong++;
+            fprintf(stderr, "evaluation of %s, tune %d, split %d: other bits on %d threads\n",
+                    method, (int)tune, (int)split, thread_counts[i]);
+        }
+        if (i == 0)
+            first = r;
+        else
+            free(r.bytes);
+    }
+    free(first.bytes);
+    labelled_free(&s);
+}
+
+int main(int argc, char **argv) {
+    tally t = {0};
+    const int64_t fits = rlar_method_count() * SCALINGS * SHAPES;
+    const int64_t evaluations = rlar_method_count() * TUNES * SPLITS;
+    const int64_t count = option_value(argc, argv, "--count", fits + evaluations);
+    const int64_t fit_step = step_for(fits), eval_step = step_for(evaluations);
+    for (int64_t i = 0, f = 0, e = 0; i < count; i++) {
+        if (i * evaluations / (fits + evaluations) ==
+            (i + 1) * evaluations / (fits + evaluations)) {
+            check_fits(&t, f);
+            f = (f + fit_step) % fits;
+        } else {
+            check_evaluations(&t, e);
+            e = (e + eval_step) % evaluations;
+        }
+    }
+    printf("%lld fits and %lld evaluations on 1, 2, 3, 4, 8 and 16 threads, repeated, saved and "
+           "loaded, predicted whole and in pieces: %lld with other bits\n",
+           (long long)t.fits, (long long)t.evaluations, (long long)t.wrong);
+    return t.wrong > 0;
+}
