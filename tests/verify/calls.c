@@ -156,7 +156,7 @@ static rlar_status fit_model(world *w, const char *variant) {
     snprintf(method, sizeof method, "%.*s", (int)strcspn(variant, " "), variant);
     TRY(rlar_params_new(w->ctx, method, &w->out.params));
     if (!isnan(rlar_params_get(w->out.params, "iters")))
-        TRY(rlar_params_set(w->ctx, w->out.params, "iters", "2"));
+        TRY(rlar_params_set(w->ctx, w->out.params, "iters", w->iterations));
     if (has(variant, " paper"))
         TRY(rlar_params_set(w->ctx, w->out.params, "solver", "paper"));
     if (has(variant, " rows")) {
@@ -268,7 +268,7 @@ static rlar_status evaluate(world *w, const char *variant) {
     const char *method = has(variant, "rlar") ? "rlar" : has(variant, "sda") ? "sda" : "rr";
     rlar_status status = rlar_params_new(w->ctx, method, &w->out.params);
     if (status >= 0 && strcmp(method, "rlar") == 0)
-        status = rlar_params_set(w->ctx, w->out.params, "iters", "2");
+        status = rlar_params_set(w->ctx, w->out.params, "iters", w->iterations);
     if (status >= 0)
         status = rlar_params_new(w->ctx, "lda", &other);
     const rlar_params *methods[] = {w->out.params, other};

@@ -43,6 +43,7 @@ typedef struct result {
 
 typedef struct world {
     rlar_ctx_options options; /* of the context; the program's own hooks */
+    const char *iterations;   /* of a fit */
     rlar_ctx *ctx;
     temp_folder folder;
     labelled narrow, wide;
@@ -68,7 +69,7 @@ const call *calls(void);
  * allocate nor open a file nor call back, and every method is fitted. */
 void calls_check(const char *header);
 
-void world_open(world *w, const rlar_ctx_options *options);
+void world_open(world *w, const rlar_ctx_options *options, const char *iterations);
 void world_close(world *w);
 
 /* Give back what the last call returned; the checksum of it. Nothing may be failing now. */
@@ -81,6 +82,7 @@ uint64_t world_files(const world *w);
 void world_restore(world *w);
 
 uint64_t mix_data(uint64_t check, const rlar_data *data);
+uint64_t mix_eval(uint64_t check, const rlar_eval *eval, int64_t classes);
 
 /* "rlar_fit lda" */
 const char *call_name(const call *c, char buf[128]);

@@ -282,7 +282,7 @@ static tally strike_all(const rlar_ctx_options *options, bool no_nameless, int64
     world w;
     tally t = {0};
     faults.no_nameless = no_nameless;
-    world_open(&w, options);
+    world_open(&w, options, "2");
     check_order(&w);
     for (const call *c = calls(); c->function; c++)
         if (!no_nameless || writes_a_file(c))

@@ -149,7 +149,7 @@ int main(int argc, char **argv) {
         options.threads = threads;
         options.alloc = take;
         options.release = give;
-        world_open(&w, &options);
+        world_open(&w, &options, "2");
         for (const call *c = calls(); c->function; c++)
             fail_everywhere(&w, c, threads == 1 ? every : 4 * every, &t);
         world_close(&w);
