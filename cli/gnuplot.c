@@ -156,7 +156,10 @@ static char *read_all(FILE *file, size_t *size) {
     char *bytes = cli_alloc((size_t)length + 1);
     *size = fread(bytes, 1, (size_t)length, file);
     bytes[*size] = '\0';
-    return bytes;
+    if (*size == (size_t)length)
+        return bytes;
+    free(bytes); /* a part of a figure is none */
+    return NULL;
 }
 
 /* Our environment, but numbers as C writes them, and a date of one length for all. The list is
@@ -271,7 +274,9 @@ static int run(cli *c, const char *program, FILE *const stream[3], char **bytes,
     if (code != 0)
         return code;
     *bytes = read_all(stream[1], size);
-    if (status != 0 || *bytes == NULL || *size == 0)
+    if (*bytes == NULL)
+        return cli_error(c, CODE_IO, "the figure of gnuplot cannot be read: %s", strerror(errno));
+    if (status != 0 || *size == 0)
         return refused(c, stream[2], status);
     return 0;
 }
