@@ -179,7 +179,7 @@ static char **environment(void) {
     return list;
 }
 
-/* 0 or an errno. SIGPIPE, which we ignore, gets its usual meaning back. */
+/* 0 or an errno. The signals that we ignore get their usual meaning back. */
 static int start(const char *program, FILE *const stream[3], pid_t *pid) {
     static char name[] = "gnuplot", defaults[] = "-d";
     char *arguments[] = {name, defaults, NULL};
@@ -188,6 +188,7 @@ static int start(const char *program, FILE *const stream[3], pid_t *pid) {
     sigset_t signals;
     sigemptyset(&signals);
     sigaddset(&signals, SIGPIPE);
+    sigaddset(&signals, SIGXFSZ);
     if (posix_spawn_file_actions_init(&actions) != 0)
         return ENOMEM;
     if (posix_spawnattr_init(&attributes) != 0) {
