@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <png.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "model/model_file.h"
 
@@ -48,6 +49,7 @@ static void make_png(const temp_folder *folder, const char *name, int shade) {
 }
 
 static void make_images(const world *w) {
+    char path[512];
     make_folder(&w->folder, "images");
     make_folder(&w->folder, "images/a");
     make_folder(&w->folder, "images/b");
@@ -55,6 +57,10 @@ static void make_images(const world *w) {
     make_png(&w->folder, "images/a/2.png", 10);
     write_bytes(&w->folder, "images/b/1.pgm", "P2 3 2 255\n1 2 3 4 5 6\n", 23);
     make_png(&w->folder, "images/b/2.png", 90);
+    gzFile packed = gzopen(path_in(&w->folder, "images/b/3.pgm.gz", path), "wb");
+    assert_non_null(packed);
+    assert_int_equal(gzwrite(packed, "P5 3 2 255\nghijkl", 17), 17);
+    assert_int_equal(gzclose(packed), Z_OK);
 }
 
 static const char *const FEATURES[] = {"f1", "f2", "f3", "f4"};
