@@ -70,6 +70,8 @@ void cli_note(cli *c, const char *format, ...) CLI_PRINTF(2, 3);
 void cli_warn(cli *c, const char *format, ...) CLI_PRINTF(2, 3);
 double cli_now(void);
 /* Small memory for names and lists. Ends the program with code 7 when there is none. */
+/* Open a file for reading; 0 or the code of the error that was told. */
+int cli_open(cli *c, const char *path, int *fd);
 void *cli_alloc(size_t size);
 char *cli_strdup(const char *text, size_t length);
 /* The shortest text that reads back as the same number; "nan" where it is not one. */

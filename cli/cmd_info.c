@@ -1,6 +1,7 @@
 /* cmd_info.c - rlar info: what is in a data file or a model file. A model is known by its content:
  * eight bytes of length, then a JSON header; or by the ending .rlar or .safetensors, so that a
  * damaged one is called a damaged model rather than strange data. */
+#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
@@ -19,12 +20,13 @@ static bool is_model(const char *path) {
     unsigned char head[9] = {0};
     struct stat about;
     uint64_t length = 0;
-    if (stat(path, &about) != 0 || !S_ISREG(about.st_mode))
+    const bool seen = TEMP_FAILURE_RETRY(stat(path, &about)) == 0;
+    if (seen ? !S_ISREG(about.st_mode) : errno == ENOENT)
         return false;
     if (ends_with(path, ".rlar") || ends_with(path, ".safetensors"))
         return true;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    const ssize_t got = fd >= 0 ? pread(fd, head, sizeof head, 0) : 0;
+    const int fd = seen ? (int)TEMP_FAILURE_RETRY(open(path, O_RDONLY | O_CLOEXEC)) : -1;
+    const ssize_t got = fd >= 0 ? TEMP_FAILURE_RETRY(pread(fd, head, sizeof head, 0)) : 0;
     if (fd >= 0)
         close(fd);
     for (int i = 7; i >= 0; i--)

@@ -2,6 +2,8 @@
  *
  * A message is one line on standard error that starts with "rlar: "; control characters in it (from
  * file names or file contents) are shown as '?', so that no file can drive the terminal. */
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -97,6 +99,16 @@ double cli_now(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* The wait for the writer of a pipe ends when someone asks us to stop. */
+int cli_open(cli *c, const char *path, int *fd) {
+    do {
+        *fd = open(path, O_RDONLY | O_CLOEXEC);
+    } while (*fd < 0 && errno == EINTR && !cli_interrupted());
+    if (*fd < 0 && cli_interrupted())
+        return cli_error(c, CODE_INTERRUPTED, "interrupted");
+    return *fd < 0 ? cli_error(c, CODE_IO, "%s: %s", path, strerror(errno)) : 0;
 }
 
 /* Checked once, here: names and short lists are not worth an error path in every caller. */

@@ -156,7 +156,10 @@ static char *read_all(FILE *file, size_t *size) {
     char *bytes = cli_alloc((size_t)length + 1);
     *size = fread(bytes, 1, (size_t)length, file);
     bytes[*size] = '\0';
-    return bytes;
+    if (*size == (size_t)length)
+        return bytes;
+    free(bytes); /* a part of a figure is none */
+    return NULL;
 }
 
 /* Our environment, but numbers as C writes them, and a date of one length for all. The list is
@@ -176,7 +179,7 @@ static char **environment(void) {
     return list;
 }
 
-/* 0 or an errno. SIGPIPE, which we ignore, gets its usual meaning back. */
+/* 0 or an errno. The signals that we ignore get their usual meaning back. */
 static int start(const char *program, FILE *const stream[3], pid_t *pid) {
     static char name[] = "gnuplot", defaults[] = "-d";
     char *arguments[] = {name, defaults, NULL};
@@ -185,6 +188,7 @@ static int start(const char *program, FILE *const stream[3], pid_t *pid) {
     sigset_t signals;
     sigemptyset(&signals);
     sigaddset(&signals, SIGPIPE);
+    sigaddset(&signals, SIGXFSZ);
     if (posix_spawn_file_actions_init(&actions) != 0)
         return ENOMEM;
     if (posix_spawnattr_init(&attributes) != 0) {
@@ -271,7 +275,9 @@ static int run(cli *c, const char *program, FILE *const stream[3], char **bytes,
     if (code != 0)
         return code;
     *bytes = read_all(stream[1], size);
-    if (status != 0 || *bytes == NULL || *size == 0)
+    if (*bytes == NULL)
+        return cli_error(c, CODE_IO, "the figure of gnuplot cannot be read: %s", strerror(errno));
+    if (status != 0 || *size == 0)
         return refused(c, stream[2], status);
     return 0;
 }

@@ -2,7 +2,8 @@
  *
  * SIGINT and SIGTERM only set a flag. The library's progress callback sees it and cancels, the verb
  * unwinds, an unfinished output file is discarded and the program ends with 130. A second signal
- * ends it at once. SIGPIPE is ignored: a reader that has seen enough is no error (out.c). */
+ * ends it at once. SIGPIPE is ignored: a reader that has seen enough is no error (out.c). So is
+ * SIGXFSZ: a limit on the size of files is an error of the write that meets it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -34,6 +35,7 @@ static void catch_signals(void) {
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
 }
 
 /* A descriptor 0, 1 or 2 that the caller closed would be handed to the next file we open, and

@@ -5,6 +5,7 @@
  * walk over the top-level elements: a tag of type and size, then that many bytes, padded to eight
  * unless compressed. The last must end where the file ends, and every compressed one must inflate
  * to its checksum. Other levels (4, and 7.3, which is HDF5) are left to matio. */
+#include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,24 +26,46 @@ static uint32_t word(const unsigned char *p, bool big) {
                : (uint32_t)p[3] << 24 | (uint32_t)p[2] << 16 | (uint32_t)p[1] << 8 | p[0];
 }
 
-/* Level 5 files end their header with a version and "IM", or "MI" where the bytes are swapped. */
-static bool is_level_5(int fd, bool *big) {
-    unsigned char header[HEADER];
-    if (pread(fd, header, HEADER, 0) != HEADER || memcmp(header, "MATLAB 5.0", 10) != 0)
-        return false;
-    *big = header[126] == 'M' && header[127] == 'I';
-    return *big || (header[126] == 'I' && header[127] == 'M');
+/* pread() of all that is there; -1 with errno. */
+static ssize_t read_at(int fd, unsigned char *bytes, size_t size, int64_t at) {
+    size_t done = 0;
+    while (done < size) {
+        const ssize_t got = pread(fd, bytes + done, size - done, at + (int64_t)done);
+        if (got == 0 || (got < 0 && (errno != EINTR || cli_interrupted())))
+            return got < 0 ? -1 : (ssize_t)done;
+        done += got > 0 ? (size_t)got : 0;
+    }
+    return (ssize_t)done;
 }
 
-/* Inflate the element from its start to its checksum, throwing the bytes away. */
-static bool inflates(int fd, int64_t at, int64_t size, unsigned char *in, unsigned char *out) {
+static int unreadable(cli *c, const char *path) {
+    return cli_error(c, CODE_IO, "%s: cannot read: %s", path, strerror(errno));
+}
+
+/* Level 5 files end their header with a version and "IM", or "MI" where the bytes are swapped. */
+static int is_level_5(cli *c, int fd, const char *path, bool *yes, bool *big) {
+    unsigned char header[HEADER];
+    const ssize_t got = read_at(fd, header, HEADER, 0);
+    if (got < 0)
+        return unreadable(c, path);
+    if (got == HEADER && memcmp(header, "MATLAB 5.0", 10) == 0) {
+        *big = header[126] == 'M' && header[127] == 'I';
+        *yes = *big || (header[126] == 'I' && header[127] == 'M');
+    }
+    return 0;
+}
+
+/* Inflate the element from its start to its checksum, throwing the bytes away. 1: it is whole; 0:
+ * it is not; -1: it cannot be read (errno). */
+static int inflates(int fd, int64_t at, int64_t size, unsigned char *in, unsigned char *out) {
     z_stream z = {0};
     int state = Z_OK;
+    ssize_t got = 0;
     if (inflateInit(&z) != Z_OK)
-        return false;
+        return 0;
     while (state == Z_OK && !cli_interrupted()) {
         if (z.avail_in == 0 && size > 0) {
-            const ssize_t got = pread(fd, in, size < CHUNK ? (size_t)size : CHUNK, at);
+            got = read_at(fd, in, size < CHUNK ? (size_t)size : CHUNK, at);
             if (got <= 0)
                 break;
             z.next_in = in;
@@ -55,14 +78,17 @@ static bool inflates(int fd, int64_t at, int64_t size, unsigned char *in, unsign
         state = inflate(&z, Z_NO_FLUSH);
     }
     inflateEnd(&z);
-    return state == Z_STREAM_END;
+    return got < 0 ? -1 : state == Z_STREAM_END;
 }
 
 static int walk(cli *c, int fd, const char *path, int64_t size, bool big, unsigned char *buffer) {
     int64_t at = HEADER;
     while (at < size) {
         unsigned char tag[TAG];
-        if (size - at < TAG || pread(fd, tag, TAG, at) != TAG)
+        const ssize_t got = read_at(fd, tag, TAG, at);
+        if (got < 0)
+            return unreadable(c, path);
+        if (got < TAG)
             return cli_error(c, CODE_DATA,
                              "%s: cut short: %lld bytes are left where a variable should "
                              "start; copy the file again",
@@ -75,11 +101,13 @@ static int walk(cli *c, int fd, const char *path, int64_t size, bool big, unsign
                 "%s: cut short: a variable promises %lld bytes, %lld are there; copy the "
                 "file again",
                 path, (long long)stored, (long long)left);
-        const bool whole =
-            type != COMPRESSED || inflates(fd, at + TAG, stored, buffer, buffer + CHUNK);
+        const int whole =
+            type != COMPRESSED ? 1 : inflates(fd, at + TAG, stored, buffer, buffer + CHUNK);
         if (cli_interrupted())
             return cli_error(c, CODE_INTERRUPTED, "interrupted");
-        if (!whole)
+        if (whole < 0)
+            return unreadable(c, path);
+        if (whole == 0)
             return cli_error(c, CODE_DATA,
                              "%s: damaged: a compressed variable at byte %lld does not "
                              "unpack; copy the file again",
@@ -90,13 +118,15 @@ static int walk(cli *c, int fd, const char *path, int64_t size, bool big, unsign
 }
 
 int cli_mat_whole(cli *c, int fd, const char *path) {
-    bool big = false;
+    bool level_5 = false, big = false;
     const off_t size = lseek(fd, 0, SEEK_END);
-    lseek(fd, 0, SEEK_SET);
-    if (size < 0 || !is_level_5(fd, &big))
-        return 0;
+    if (size < 0 || lseek(fd, 0, SEEK_SET) < 0)
+        return unreadable(c, path);
+    int code = is_level_5(c, fd, path, &level_5, &big);
+    if (code != 0 || !level_5)
+        return code;
     unsigned char *buffer = cli_alloc(2 * CHUNK);
-    const int code = walk(c, fd, path, (int64_t)size, big, buffer);
+    code = walk(c, fd, path, (int64_t)size, big, buffer);
     free(buffer);
     return code;
 }

@@ -33,17 +33,31 @@ bool cli_mat_wanted(const cli *c, const char *path) {
     char magic[8] = "";
     if (c->args.format != NULL)
         return strcmp(c->args.format, "mat") == 0;
-    if (strcmp(path, "-") == 0 || stat(path, &about) != 0 || S_ISDIR(about.st_mode))
+    if (strcmp(path, "-") == 0)
+        return false;
+    const bool seen = TEMP_FAILURE_RETRY(stat(path, &about)) == 0;
+    if (seen ? S_ISDIR(about.st_mode) : errno == ENOENT)
         return false;
     if (ends_with(path, ".mat") || ends_with(path, ".mat.gz"))
         return true;
-    if (!S_ISREG(about.st_mode))
+    if (!seen || !S_ISREG(about.st_mode))
         return false;
     gzFile file = gzopen(path, "rb");
     const int got = file != NULL ? gzread(file, magic, 7) : 0;
     if (file != NULL)
         gzclose(file);
     return got == 7 && memcmp(magic, "MATLAB ", 7) == 0;
+}
+
+static bool write_all(int fd, const char *bytes, size_t size) {
+    while (size > 0) {
+        const ssize_t put = write(fd, bytes, size);
+        if (put == 0 || (put < 0 && errno != EINTR))
+            return false;
+        bytes += put > 0 ? put : 0;
+        size -= put > 0 ? (size_t)put : 0;
+    }
+    return true;
 }
 
 /* Copy a pipe or a compressed file into memory, gunzipping where needed. */
@@ -63,7 +77,7 @@ static int unpack(cli *c, int from, const char *path, int *out) {
                 cli_error(c, CODE_DATA, "%s: damaged or cut short: %s", path, gzerror(file, &got));
         else if (c->args.max_memory > 0 && (total += got) > c->args.max_memory)
             code = cli_error(c, CODE_MEMORY, "%s: unpacks to more than --max-memory", path);
-        else if (write(fd, chunk, (size_t)got) != got)
+        else if (!write_all(fd, chunk, (size_t)got))
             code = cli_error(c, CODE_IO, "%s: cannot unpack: %s", path, strerror(errno));
     }
     if (file != NULL && gzclose(file) != Z_OK && code == 0)
@@ -82,11 +96,21 @@ static int open_plain(cli *c, const char *path, int *out) {
     unsigned char magic[2] = {0, 0};
     struct stat about;
     const bool is_stdin = strcmp(path, "-") == 0;
-    const int fd = is_stdin ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &about) != 0)
-        return cli_error(c, CODE_IO, "%s: %s", path, strerror(errno));
-    if (!is_stdin && S_ISREG(about.st_mode) && pread(fd, magic, 2, 0) >= 0 &&
-        !(magic[0] == 0x1f && magic[1] == 0x8b)) {
+    int fd = -1, code = 0;
+    if (is_stdin && (fd = dup(STDIN_FILENO)) < 0)
+        code = cli_error(c, CODE_IO, "%s: %s", path, strerror(errno));
+    else if (!is_stdin)
+        code = cli_open(c, path, &fd);
+    if (code != 0)
+        return code;
+    const bool seen = TEMP_FAILURE_RETRY(fstat(fd, &about)) == 0;
+    const bool regular = seen && !is_stdin && S_ISREG(about.st_mode);
+    if (!seen || (regular && TEMP_FAILURE_RETRY(pread(fd, magic, 2, 0)) < 0)) {
+        code = cli_error(c, CODE_IO, "%s: %s", path, strerror(errno));
+        close(fd);
+        return code;
+    }
+    if (regular && !(magic[0] == 0x1f && magic[1] == 0x8b)) {
         *out = fd;
         return 0;
     }
@@ -312,7 +336,8 @@ int cli_mat_read(cli *c, const char *path, rlar_missing missing, cli_data *out) 
     if (code != 0)
         return code;
     source from = {.path = path, .size = lseek(fd, 0, SEEK_END)};
-    code = cli_mat_whole(c, fd, path);
+    code = from.size < 0 ? cli_error(c, CODE_IO, "%s: cannot read: %s", path, strerror(errno))
+                         : cli_mat_whole(c, fd, path);
     if (code == 0)
         code = cli_matio_open(c, path, &from.matio);
     if (code == 0) {

@@ -6,13 +6,14 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "figure.h"
 
 /* ---- documents ---- */
 
 typedef struct source {
-    FILE *file;
+    int fd;
     int error;
 } source;
 
@@ -20,25 +21,26 @@ typedef struct source {
  * ends is no danger. */
 static size_t read_piece(void *buffer, size_t size, void *user) {
     source *from = user;
-    errno = 0;
-    const size_t got = fread(buffer, 1, size, from->file);
-    if (got == 0 && ferror(from->file)) {
-        from->error = errno != 0 ? errno : EIO;
-        return (size_t)-1;
-    }
-    return got;
+    ssize_t got;
+    do {
+        got = read(from->fd, buffer, size);
+    } while (got < 0 && errno == EINTR && !cli_interrupted());
+    if (got < 0)
+        from->error = errno;
+    return got < 0 ? (size_t)-1 : (size_t)got;
 }
 
 int cli_json_load(cli *c, const char *path, json_t **out) {
     const bool standard = strcmp(path, "-") == 0;
-    source from = {.file = standard ? stdin : fopen(path, "rb")};
+    source from = {.fd = STDIN_FILENO};
     json_error_t error;
     *out = NULL;
-    if (from.file == NULL)
-        return cli_error(c, CODE_IO, "%s: %s", path, strerror(errno));
+    const int code = standard ? 0 : cli_open(c, path, &from.fd);
+    if (code != 0)
+        return code;
     *out = json_load_callback(read_piece, &from, 0, &error);
     if (!standard)
-        fclose(from.file);
+        close(from.fd);
     if (cli_interrupted())
         return cli_error(c, CODE_INTERRUPTED, "interrupted");
     if (from.error != 0)

@@ -548,7 +548,8 @@ typedef enum rlar_capability { RLAR_CAN_GZIP = 1, RLAR_CAN_PNG = 2 } rlar_capabi
 RLAR_API unsigned rlar_capabilities(void);
 
 /* ---- Output that appears whole or not at all: a temporary beside the target, fsync, rename ----
- */
+ * After an error the old file is as it was, but for one: where only the flush of the folder failed,
+ * the new one is there, whole, and the text says so. */
 
 RLAR_API rlar_status rlar_file_create(rlar_ctx *ctx, const char *path, rlar_file **out);
 RLAR_API rlar_status rlar_file_write(rlar_file *file, const void *bytes, size_t size);

@@ -80,6 +80,9 @@ void rlar__begin(rlar_ctx *ctx);
 
 /* RLAR_E_CANCELLED when someone asked to stop, else RLAR_OK. Cheap: call it in every long loop. */
 rlar_status rlar__poll(rlar_ctx *ctx);
+/* The same after a system call that a signal has interrupted, which may be the wish to stop: asks at
+ * once, however short ago the last callback was. */
+rlar_status rlar__interrupted(rlar_ctx *ctx);
 /* Report an event through the progress callback. */
 rlar_status rlar__report(rlar_ctx *ctx, rlar_event_kind kind, int64_t done, int64_t total,
                          const rlar_info *info);
@@ -199,6 +202,10 @@ bool rlar__parse_int64(const char *text, size_t length, int64_t *out);
 enum { RLAR_NUMBER_SIZE = 32 };
 int rlar__format_double(double value, char buf[RLAR_NUMBER_SIZE]);
 
-/* ---- Files (file.c): see rlar_file_* in rlar.h ---- */
+/* ---- Files (file.c): see also rlar_file_* in rlar.h ---- */
+
+/* open() with O_CLOEXEC that goes on after an interruption. *fd is -1, with errno, where the system
+ * refuses; the status is an error only when someone asked to stop. */
+rlar_status rlar__open(rlar_ctx *ctx, const char *path, int flags, int *fd);
 
 #endif

@@ -129,6 +129,11 @@ rlar_status rlar__poll(rlar_ctx *ctx) {
     return call_back(ctx, &event);
 }
 
+rlar_status rlar__interrupted(rlar_ctx *ctx) {
+    ctx->next_poll = 0;
+    return rlar__poll(ctx);
+}
+
 rlar_status rlar__report(rlar_ctx *ctx, rlar_event_kind kind, int64_t done, int64_t total,
                          const rlar_info *info) {
     if (!ctx->progress || (ctx->child && kind == RLAR_EVENT_ITERATION))

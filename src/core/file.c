@@ -1,7 +1,9 @@
 /* file.c - output that appears whole or not at all.
  *
- * Bytes go to a temporary beside the target; commit flushes it to the disk (fsync), renames it over
- * the target and flushes the folder. Until the rename the old file is untouched; after a failure
+ * Bytes go to a nameless file in the folder of the target, which vanishes by itself when the
+ * process is killed; commit flushes it to the disk (fsync), gives it a temporary name, renames it
+ * over the target and flushes the folder. Where the file system has no nameless files it has the
+ * temporary name from the beginning. Until the rename the old file is untouched; after a failure
  * nothing is left. */
 #include "core/core.h"
 
@@ -14,11 +16,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BUFFER = 1 << 16, NAME_EXTRA = 64 };
+enum { BUFFER = 1 << 16, NAME_EXTRA = 64, MAX_LINKS = 40, MAX_NAMES = 1000 };
 
 struct rlar_file {
     rlar_ctx *ctx;
-    char *path, *temporary; /* temporary NULL: a device or a pipe, written to directly */
+    char *path;      /* of the target, links followed */
+    char *temporary; /* NULL: a device or a pipe, written to directly; "": has no name (yet) */
+    size_t name_room;
     int fd;
     size_t filled;
     char buffer[BUFFER];
@@ -28,11 +32,25 @@ static rlar_status io_error(rlar_ctx *ctx, const char *path, const char *what) {
     return rlar__fail(ctx, RLAR_E_IO, "%s: cannot %s: %s", path, what, strerror(errno));
 }
 
-/* "folder/.rlar-PID-N.tmp" for "folder/name": hidden, ours alone, and short whatever the name. */
-static void temporary_name(const rlar_file *file, int attempt, char *out, size_t size) {
-    const char *slash = strrchr(file->path, '/');
-    const int folder = slash ? (int)(slash + 1 - file->path) : 0;
-    snprintf(out, size, "%.*s.rlar-%ld-%d.tmp", folder, file->path, (long)getpid(), attempt);
+rlar_status rlar__open(rlar_ctx *ctx, const char *path, int flags, int *fd) {
+    while ((*fd = open(path, flags | O_CLOEXEC, 0666)) < 0 && errno == EINTR)
+        RLAR_TRY(rlar__interrupted(ctx));
+    return RLAR_OK;
+}
+
+/* Bytes of the path up to and with the last slash. */
+static int folder_length(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? (int)(slash + 1 - path) : 0;
+}
+
+/* "folder/.rlar-PID-N.tmp" for "folder/name": hidden, ours alone, and short whatever the name. N
+ * goes with the clock, so that what killed processes of this number have left is never in the way.
+ */
+static void temporary_name(const rlar_file *file, int attempt) {
+    const int64_t moment = (int64_t)(rlar__now() * 1e9) + attempt;
+    snprintf(file->temporary, file->name_room, "%.*s.rlar-%ld-%llx.tmp", folder_length(file->path),
+             file->path, (long)getpid(), (unsigned long long)moment);
 }
 
 static void file_free(rlar_file *file) {
@@ -43,54 +61,102 @@ static void file_free(rlar_file *file) {
 
 /* A device or a pipe cannot be replaced by a rename: write to it directly. */
 static rlar_status open_special(rlar_file *file) {
-    file->fd = open(file->path, O_WRONLY | O_CLOEXEC);
+    RLAR_TRY(rlar__open(file->ctx, file->path, O_WRONLY, &file->fd));
     return file->fd < 0 ? io_error(file->ctx, file->path, "open for writing") : RLAR_OK;
 }
 
-/* The first free name. The mode follows the umask, as for any new file. */
-static int create_unique(rlar_file *file, size_t size) {
-    int fd = -1;
-    for (int attempt = 0; attempt < 1000 && fd < 0; attempt++) {
-        temporary_name(file, attempt, file->temporary, size);
-        fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd < 0 && errno != EEXIST)
+static void own_link(int fd, char out[NAME_EXTRA]) {
+    snprintf(out, NAME_EXTRA, "/proc/self/fd/%d", fd);
+}
+
+/* fd stays -1 where there are no nameless files, or no way to name one later: whatever the reason,
+ * open_named() tells it if it matters. The mode follows the umask, as for any new file. */
+static rlar_status open_nameless(rlar_file *file) {
+    char link[NAME_EXTRA];
+    snprintf(file->temporary, file->name_room, "%.*s.", folder_length(file->path), file->path);
+    const rlar_status status =
+        rlar__open(file->ctx, file->temporary, O_WRONLY | O_TMPFILE, &file->fd);
+    file->temporary[0] = '\0';
+    own_link(file->fd, link);
+    if (file->fd >= 0 && access(link, F_OK) != 0) {
+        close(file->fd);
+        file->fd = -1;
+    }
+    return status;
+}
+
+/* The first free name. */
+static rlar_status open_named(rlar_file *file) {
+    rlar_status status = RLAR_OK;
+    for (int attempt = 0; attempt < MAX_NAMES; attempt++) {
+        temporary_name(file, attempt);
+        status = rlar__open(file->ctx, file->temporary, O_WRONLY | O_CREAT | O_EXCL, &file->fd);
+        if (status < 0 || file->fd >= 0 || errno != EEXIST)
             break;
     }
-    return fd;
+    if (status >= 0 && file->fd >= 0)
+        return RLAR_OK;
+    file->temporary[0] = '\0'; /* not ours: nothing to remove */
+    return status < 0 ? status : io_error(file->ctx, file->path, "create the file");
 }
 
 static rlar_status open_temporary(rlar_file *file) {
     struct stat target;
-    const bool exists = stat(file->path, &target) == 0;
+    const bool exists = TEMP_FAILURE_RETRY(stat(file->path, &target)) == 0;
+    if (!exists && errno != ENOENT)
+        return io_error(file->ctx, file->path, "create the file");
     if (exists && S_ISDIR(target.st_mode))
         return rlar__fail(file->ctx, RLAR_E_IO, "%s: is a folder; name a file", file->path);
     if (exists && !S_ISREG(target.st_mode))
         return open_special(file);
-    const size_t size = strlen(file->path) + NAME_EXTRA;
-    RLAR_TRY(rlar__alloc(file->ctx, (int64_t)size, 1, "a file name", &file->temporary));
-    file->temporary[0] = '\0';
-    file->fd = create_unique(file, size);
-    if (file->fd < 0) {
-        file->temporary[0] = '\0'; /* not ours: nothing to remove */
-        return io_error(file->ctx, file->path, "create the file");
-    }
-    if (exists && fchmod(file->fd, target.st_mode & 07777) != 0 && errno != EPERM)
+    file->name_room = strlen(file->path) + NAME_EXTRA;
+    RLAR_TRY(rlar__calloc(file->ctx, (int64_t)file->name_room, 1, "a file name", &file->temporary));
+    RLAR_TRY(open_nameless(file));
+    if (file->fd < 0)
+        RLAR_TRY(open_named(file));
+    if (exists && TEMP_FAILURE_RETRY(fchmod(file->fd, target.st_mode & 07777)) != 0 &&
+        errno != EPERM)
         return io_error(file->ctx, file->path, "set the mode");
     return RLAR_OK;
 }
 
-/* The file behind a symbolic link is replaced, not the link. */
+/* What the link at `path` points to, into path; false: it is none, or has an error (errno). */
+static bool follow_link(char path[PATH_MAX]) {
+    char to[PATH_MAX];
+    const ssize_t length = TEMP_FAILURE_RETRY(readlink(path, to, sizeof to));
+    if (length < 0)
+        return false;
+    const int folder = to[0] == '/' ? 0 : folder_length(path);
+    if (folder + length >= PATH_MAX) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    memcpy(path + folder, to, (size_t)length);
+    path[folder + length] = '\0';
+    return true;
+}
+
+/* The file behind a symbolic link is replaced, not the link, also where that file is not there yet.
+ */
 static rlar_status target_path(rlar_ctx *ctx, const char *path, char **out) {
     char real[PATH_MAX];
-    struct stat link;
-    const bool linked = lstat(path, &link) == 0 && S_ISLNK(link.st_mode) && realpath(path, real);
-    return rlar__strdup(ctx, linked ? real : path, out);
+    int links = 0;
+    if ((size_t)snprintf(real, sizeof real, "%s", path) >= sizeof real) {
+        errno = ENAMETOOLONG;
+        return io_error(ctx, path, "create the file");
+    }
+    while (links < MAX_LINKS && follow_link(real))
+        links++;
+    if (links < MAX_LINKS && errno != EINVAL && errno != ENOENT) /* EINVAL: not a link */
+        return io_error(ctx, path, "create the file");
+    return rlar__strdup(ctx, real, out);
 }
 
 rlar_status rlar_file_create(rlar_ctx *ctx, const char *path, rlar_file **out) {
     if (!ctx || !path || !out || !*path)
         return rlar__fail(ctx, RLAR_E_ARG, "rlar_file_create: ctx, path and out are needed");
     *out = NULL;
+    rlar__begin(ctx);
     rlar_file *file;
     RLAR_TRY(rlar__calloc(ctx, 1, sizeof *file, "an output file", &file));
     file->ctx = ctx;
@@ -111,7 +177,7 @@ static rlar_status write_all(rlar_file *file, const char *bytes, size_t size) {
     while (size > 0) {
         const ssize_t done = write(file->fd, bytes, size);
         if (done < 0 && errno == EINTR) {
-            RLAR_TRY(rlar__poll(file->ctx));
+            RLAR_TRY(rlar__interrupted(file->ctx));
             continue;
         }
         if (done <= 0)
@@ -139,40 +205,75 @@ rlar_status rlar_file_write(rlar_file *file, const void *bytes, size_t size) {
     return RLAR_OK;
 }
 
-/* The rename is safe on the disk only when the folder is. Some file systems refuse to fsync a
- * folder. */
-static rlar_status sync_folder(rlar_file *file) {
-    char *slash = strrchr(file->path, '/');
-    if (slash)
-        slash[slash == file->path ? 1 : 0] = '\0';
-    const int fd = open(slash ? file->path : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return RLAR_OK; /* a folder we may write but not read: nothing more can be done */
-    const int failed = fsync(fd) != 0 && errno != EINVAL && errno != EROFS;
-    close(fd);
-    return failed ? io_error(file->ctx, file->path, "flush the folder") : RLAR_OK;
+/* A nameless file is given a free temporary name. */
+static rlar_status name_temporary(rlar_file *file) {
+    char link[NAME_EXTRA];
+    int failed = 0;
+    own_link(file->fd, link);
+    for (int attempt = 0; attempt < MAX_NAMES; attempt++) {
+        temporary_name(file, attempt);
+        failed = (int)TEMP_FAILURE_RETRY(
+            linkat(AT_FDCWD, link, AT_FDCWD, file->temporary, AT_SYMLINK_FOLLOW));
+        if (failed == 0 || errno != EEXIST)
+            break;
+    }
+    if (failed == 0)
+        return RLAR_OK;
+    file->temporary[0] = '\0';
+    return io_error(file->ctx, file->path, "create the file");
 }
 
+/* All is on the disk under the temporary name. A close that was interrupted has closed. */
 static rlar_status close_temporary(rlar_file *file) {
     RLAR_TRY(flush(file));
-    if (file->temporary && fsync(file->fd) != 0 && errno != EINVAL)
+    if (file->temporary && TEMP_FAILURE_RETRY(fsync(file->fd)) != 0 && errno != EINVAL)
         return io_error(file->ctx, file->path, "flush to the disk");
+    if (file->temporary && file->temporary[0] == '\0')
+        RLAR_TRY(name_temporary(file));
     const int fd = file->fd;
     file->fd = -1;
-    return close(fd) == 0 ? RLAR_OK : io_error(file->ctx, file->path, "close");
+    return close(fd) == 0 || errno == EINTR ? RLAR_OK : io_error(file->ctx, file->path, "close");
+}
+
+/* The folder of the target, to be flushed after the rename; -1: one that we may write but not read,
+ * so that nothing more can be done. */
+static rlar_status open_folder(const rlar_file *file, int *fd) {
+    char *folder = NULL;
+    const int length = folder_length(file->path);
+    RLAR_TRY(rlar__strdup(file->ctx, length > 0 ? file->path : ".", &folder));
+    if (length > 0)
+        folder[length] = '\0';
+    rlar_status status = rlar__open(file->ctx, folder, O_RDONLY | O_DIRECTORY, fd);
+    if (status >= 0 && *fd < 0 && errno != EACCES)
+        status = io_error(file->ctx, file->path, "open the folder");
+    rlar__free(folder);
+    return status;
+}
+
+/* The rename is safe on the disk only when the folder is. Some file systems refuse to fsync a
+ * folder. */
+static rlar_status put_in_place(const rlar_file *file, int folder) {
+    if (TEMP_FAILURE_RETRY(rename(file->temporary, file->path)) != 0)
+        return io_error(file->ctx, file->path, "put the file in place");
+    file->temporary[0] = '\0';
+    if (folder >= 0 && TEMP_FAILURE_RETRY(fsync(folder)) != 0 && errno != EINVAL && errno != EROFS)
+        return rlar__fail(file->ctx, RLAR_E_IO,
+                          "%s: the file is written, but its folder cannot be flushed to the disk: "
+                          "%s; if the power fails now, the old file may be back",
+                          file->path, strerror(errno));
+    return RLAR_OK;
 }
 
 rlar_status rlar_file_commit(rlar_file *file) {
+    int folder = -1;
     rlar_status status = close_temporary(file);
-    if (status >= 0 && file->temporary && rename(file->temporary, file->path) != 0)
-        status = io_error(file->ctx, file->path, "put the file in place");
-    if (status < 0) {
-        rlar_file_abort(file);
-        return status;
-    }
-    if (file->temporary)
-        status = sync_folder(file);
-    file_free(file);
+    if (status >= 0 && file->temporary)
+        status = open_folder(file, &folder);
+    if (status >= 0 && file->temporary)
+        status = put_in_place(file, folder);
+    if (folder >= 0)
+        close(folder);
+    rlar_file_abort(file);
     return status;
 }
 

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 struct rlar_folder {
     rlar_ctx *ctx;
@@ -71,31 +72,41 @@ static rlar_status add_sorted(rlar_ctx *ctx, const rlar_texts *from, rlar_texts 
     return status;
 }
 
-/* Whether this entry is a subfolder, or an image file. */
-static bool wanted(DIR *dir, const char *name, bool subfolders) {
+/* Whether this entry is a subfolder, or an image file; -1 with errno: it cannot be told. A link to
+ * nothing is neither. */
+static int wanted(DIR *dir, const char *name, bool subfolders) {
     struct stat st;
-    if (name[0] == '.' || (!subfolders && !is_image_name(name)) ||
-        fstatat(dirfd(dir), name, &st, 0) != 0)
-        return false;
+    if (name[0] == '.' || (!subfolders && !is_image_name(name)))
+        return 0;
+    if (TEMP_FAILURE_RETRY(fstatat(dirfd(dir), name, &st, 0)) != 0)
+        return errno == ENOENT ? 0 : -1;
     return subfolders ? S_ISDIR(st.st_mode) : S_ISREG(st.st_mode);
+}
+
+static rlar_status folder_error(rlar_ctx *ctx, const char *path, const char *what) {
+    return rlar__fail(ctx, RLAR_E_IO, "%s: cannot %s the folder: %s", path, what, strerror(errno));
 }
 
 /* The wanted entries of a folder, in the order of the disk. */
 static rlar_status list_entries(rlar_ctx *ctx, const char *path, bool subfolders, rlar_texts *out) {
-    DIR *dir = opendir(path);
+    DIR *dir;
+    while ((dir = opendir(path)) == NULL && errno == EINTR)
+        RLAR_TRY(rlar__interrupted(ctx));
     if (!dir)
-        return rlar__fail(ctx, RLAR_E_IO, "%s: cannot open the folder: %s", path, strerror(errno));
+        return folder_error(ctx, path, "open");
     rlar_status status = RLAR_OK;
     const struct dirent *entry;
-    while (status >= 0 && (errno = 0, entry = readdir(dir)) != NULL) {
-        if (wanted(dir, entry->d_name, subfolders))
+    while (status >= 0 && ((errno = 0, entry = readdir(dir)) != NULL || errno == EINTR)) {
+        const int take = entry ? wanted(dir, entry->d_name, subfolders) : 0;
+        if (take < 0)
+            status = folder_error(ctx, path, "look into");
+        if (take > 0)
             status = rlar__texts_add(ctx, out, entry->d_name, strlen(entry->d_name));
         if (status >= 0)
             status = rlar__poll(ctx);
     }
     if (status >= 0 && errno != 0)
-        status =
-            rlar__fail(ctx, RLAR_E_IO, "%s: cannot list the folder: %s", path, strerror(errno));
+        status = folder_error(ctx, path, "list");
     closedir(dir);
     return status;
 }

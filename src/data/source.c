@@ -56,7 +56,7 @@ static rlar_status read_some(rlar_source *s, char *buf, size_t size, size_t *got
         }
         if (errno != EINTR)
             return io_error(s->ctx, s->name, "read");
-        RLAR_TRY(rlar__poll(s->ctx));
+        RLAR_TRY(rlar__interrupted(s->ctx));
     }
 }
 
@@ -188,14 +188,12 @@ static rlar_status open_file(rlar_source *s, const char *path) {
     if (strcmp(path, "-") == 0) {
         s->fd = STDIN_FILENO;
     } else {
-        while ((s->fd = open(path, O_RDONLY | O_CLOEXEC)) < 0) {
-            if (errno != EINTR)
-                return io_error(s->ctx, s->name, "open");
-            RLAR_TRY(rlar__poll(s->ctx));
-        }
+        RLAR_TRY(rlar__open(s->ctx, path, O_RDONLY, &s->fd));
+        if (s->fd < 0)
+            return io_error(s->ctx, s->name, "open");
         s->own_fd = true;
     }
-    if (fstat(s->fd, &info) != 0)
+    if (TEMP_FAILURE_RETRY(fstat(s->fd, &info)) != 0)
         return io_error(s->ctx, s->name, "look at the file");
     if (S_ISDIR(info.st_mode))
         return rlar__fail(s->ctx, RLAR_E_IO,

@@ -6,8 +6,10 @@
 #include "data/guess.h"
 #include "data/window.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 struct rlar_stream {
     rlar_ctx *ctx;
@@ -134,9 +136,17 @@ static rlar_status open_bytes(rlar_stream *s) {
     return s->format->open(s->ctx, s->state, s->sink, &s->options, rlar__source_name(s->source));
 }
 
-static bool is_folder(const char *path) {
+/* The format that is named, or a folder. What cannot be looked at could not be opened either. */
+static rlar_status is_images(rlar_stream *s, bool *images) {
     struct stat info;
-    return strcmp(path, "-") != 0 && stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+    const char *format = s->options.format;
+    *images = format && strcmp(format, "images") == 0;
+    if (format || strcmp(s->path, "-") == 0)
+        return RLAR_OK;
+    if (TEMP_FAILURE_RETRY(stat(s->path, &info)) != 0)
+        return rlar__fail(s->ctx, RLAR_E_IO, "%s: cannot open: %s", s->path, strerror(errno));
+    *images = S_ISDIR(info.st_mode);
+    return RLAR_OK;
 }
 
 /* The data file first: when both files are wrong, it is the one to hear about. Labels come before
@@ -148,7 +158,8 @@ static rlar_status open_parts(rlar_stream *s, const char *path, bool whole) {
         RLAR_TRY(rlar__strdup(s->ctx, o->label, &s->label));
         o->label = s->label;
     }
-    const bool images = o->format ? strcmp(o->format, "images") == 0 : is_folder(path);
+    bool images;
+    RLAR_TRY(is_images(s, &images));
     if (!images)
         RLAR_TRY(rlar__source_file(s->ctx, path, &s->source));
     if (o->labels_file)

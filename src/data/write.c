@@ -133,6 +133,7 @@ rlar_status rlar_data_write(rlar_ctx *ctx, const rlar_data *data, const char *pa
         return RLAR_E_ARG;
     if (!data || !path)
         return rlar__fail(ctx, RLAR_E_ARG, "rlar_data_write: data or path is NULL; give both");
+    rlar__begin(ctx);
     bool gzip;
     const writer_format *chosen = choose(ctx, path, format, &gzip);
     if (!chosen)

@@ -171,31 +171,35 @@ static size_t record_size(const record *r, int64_t left) {
     return sizeof *r + (size_t)r->entries * entry_size(r);
 }
 
-/* pread that goes on after an interruption; false: less than asked for. */
-static bool read_at(int fd, void *bytes, size_t size, int64_t offset) {
+/* pread that goes on after an interruption. A file that is shorter than it was is an error, too. */
+static rlar_status read_at(rlar_ctx *ctx, const rlar_journal *j, void *bytes, size_t size,
+                           int64_t offset) {
     for (size_t done = 0; done < size;) {
+        errno = ENODATA;
         const ssize_t got =
-            pread(fd, (char *)bytes + done, size - done, (off_t)(offset + (int64_t)done));
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return false;
-        done += (size_t)got;
+            pread(j->fd, (char *)bytes + done, size - done, (off_t)(offset + (int64_t)done));
+        if (got == 0 || (got < 0 && errno != EINTR))
+            return io_error(ctx, j, "read");
+        done += got > 0 ? (size_t)got : 0;
     }
-    return true;
+    return RLAR_OK;
 }
 
-static bool write_at(int fd, const void *bytes, size_t size, int64_t offset) {
+static rlar_status write_at(rlar_ctx *ctx, const rlar_journal *j, const void *bytes, size_t size,
+                            int64_t offset) {
     for (size_t done = 0; done < size;) {
         const ssize_t put =
-            pwrite(fd, (const char *)bytes + done, size - done, (off_t)(offset + (int64_t)done));
-        if (put < 0 && errno == EINTR)
-            continue;
-        if (put < 0)
-            return false;
-        done += (size_t)put;
+            pwrite(j->fd, (const char *)bytes + done, size - done, (off_t)(offset + (int64_t)done));
+        if (put == 0 || (put < 0 && errno != EINTR))
+            return io_error(ctx, j, "write");
+        done += put > 0 ? (size_t)put : 0;
     }
-    return true;
+    return RLAR_OK;
+}
+
+static rlar_status cut_at(rlar_ctx *ctx, const rlar_journal *j, int64_t end) {
+    return TEMP_FAILURE_RETRY(ftruncate(j->fd, (off_t)end)) == 0 ? RLAR_OK
+                                                                 : io_error(ctx, j, "shorten");
 }
 
 /* ---- Open and close ---- */
@@ -205,25 +209,37 @@ static rlar_status load_record(rlar_ctx *ctx, rlar_journal *j, int64_t file_size
     record r;
     unsigned char *bytes = NULL;
     *size = 0;
-    if (file_size - j->end < (int64_t)sizeof r || !read_at(j->fd, &r, sizeof r, j->end))
+    if (file_size - j->end < (int64_t)sizeof r)
         return RLAR_OK;
+    RLAR_TRY(read_at(ctx, j, &r, sizeof r, j->end));
     const size_t length = record_size(&r, file_size - j->end);
     if (length == 0)
         return RLAR_OK;
     RLAR_TRY(rlar__alloc(ctx, (int64_t)length, 1, "a record of the journal", &bytes));
-    const bool whole = read_at(j->fd, bytes, length, j->end) && check_of(bytes, length) == r.check;
+    const rlar_status status = read_at(ctx, j, bytes, length, j->end);
+    const bool whole = status >= 0 && check_of(bytes, length) == r.check;
     rlar__free(bytes);
     if (!whole)
-        return RLAR_OK;
+        return status;
     *size = length;
     return table_add(ctx, j, (place){.key = r.key, .offset = j->end, .size = (int64_t)length});
+}
+
+/* An empty file, or one whose head was cut off while it was written, begins anew. */
+static rlar_status write_head(rlar_ctx *ctx, rlar_journal *j) {
+    const rlar_status status = write_at(ctx, j, &HEAD, sizeof HEAD, 0);
+    j->end = (int64_t)sizeof HEAD;
+    return status;
 }
 
 static rlar_status load(rlar_ctx *ctx, rlar_journal *j, int64_t file_size) {
     head found;
     size_t size = 1;
-    if (file_size < (int64_t)sizeof found || !read_at(j->fd, &found, sizeof found, 0) ||
-        memcmp(&found, &HEAD, sizeof found) != 0)
+    const size_t there = file_size < (int64_t)sizeof found ? (size_t)file_size : sizeof found;
+    RLAR_TRY(read_at(ctx, j, &found, there, 0));
+    if (memcmp(&found, &HEAD, there) == 0 && there < sizeof found)
+        return write_head(ctx, j);
+    if (memcmp(&found, &HEAD, there) != 0)
         return rlar__fail(ctx, RLAR_E_DATA,
                           "%s: not a journal of this version and kind of machine; name another "
                           "file, or remove it to begin anew",
@@ -237,30 +253,29 @@ static rlar_status load(rlar_ctx *ctx, rlar_journal *j, int64_t file_size) {
     if (j->end < file_size) {
         rlar__log(ctx, RLAR_OK, "%s: %lld bytes of a record that was not finished are cut off",
                   j->path, (long long)(file_size - j->end));
-        if (ftruncate(j->fd, (off_t)j->end) != 0)
-            return io_error(ctx, j, "shorten");
+        RLAR_TRY(cut_at(ctx, j, j->end));
     }
     return RLAR_OK;
 }
 
 static rlar_status open_file(rlar_ctx *ctx, rlar_journal *j) {
     struct stat info;
-    j->fd = open(j->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    RLAR_TRY(rlar__open(ctx, j->path, O_RDWR | O_CREAT, &j->fd));
     if (j->fd < 0)
         return io_error(ctx, j, "open");
-    if (flock(j->fd, LOCK_EX | LOCK_NB) != 0)
+    const bool locked = TEMP_FAILURE_RETRY(flock(j->fd, LOCK_EX | LOCK_NB)) == 0;
+    if (!locked && errno != EWOULDBLOCK)
+        return io_error(ctx, j, "lock");
+    if (!locked)
         return rlar__fail(ctx, RLAR_E_IO,
                           "%s: another process is using the journal; wait for it or name another "
                           "file",
                           j->path);
-    if (fstat(j->fd, &info) != 0)
+    if (TEMP_FAILURE_RETRY(fstat(j->fd, &info)) != 0)
         return io_error(ctx, j, "look at");
     if (!S_ISREG(info.st_mode))
         return rlar__fail(ctx, RLAR_E_IO, "%s: a journal must be a file", j->path);
-    if (info.st_size > 0)
-        return load(ctx, j, info.st_size);
-    j->end = (int64_t)sizeof HEAD;
-    return write_at(j->fd, &HEAD, sizeof HEAD, 0) ? RLAR_OK : io_error(ctx, j, "write");
+    return load(ctx, j, info.st_size);
 }
 
 rlar_status rlar__journal_open(rlar_ctx *ctx, const char *path, rlar_journal **out) {
@@ -334,13 +349,13 @@ rlar_status rlar__journal_find(rlar_ctx *ctx, rlar_journal *journal, rlar_key ke
     if (at.offset == 0)
         return RLAR_OK;
     RLAR_TRY(rlar__alloc(ctx, at.size, 1, "a record of the journal", &bytes));
-    rlar_status status = RLAR_OK;
-    if (!read_at(journal->fd, bytes, (size_t)at.size, at.offset))
-        status = io_error(ctx, journal, "read");
-    memcpy(&r, bytes, sizeof r);
-    if (status >= 0 && record_size(&r, at.size) != (size_t)at.size)
-        status =
-            rlar__fail(ctx, RLAR_E_DATA, "%s: the journal was changed while in use", journal->path);
+    rlar_status status = read_at(ctx, journal, bytes, (size_t)at.size, at.offset);
+    if (status >= 0) {
+        memcpy(&r, bytes, sizeof r);
+        if (record_size(&r, at.size) != (size_t)at.size)
+            status = rlar__fail(ctx, RLAR_E_DATA, "%s: the journal was changed while in use",
+                                journal->path);
+    }
     if (status >= 0)
         status = outcome_of(ctx, journal, &r, classes, bytes + sizeof r, out);
     if (status < 0)
@@ -353,8 +368,7 @@ static rlar_status append(rlar_ctx *ctx, rlar_journal *j, const void *bytes, siz
                           rlar_key key) {
     if (place_of(j, key)->offset != 0)
         return RLAR_OK;
-    if (!write_at(j->fd, bytes, size, j->end))
-        return io_error(ctx, j, "write");
+    RLAR_TRY(write_at(ctx, j, bytes, size, j->end));
     const place where = {.key = key, .offset = j->end, .size = (int64_t)size};
     j->end += (int64_t)size;
     return table_add(ctx, j, where);

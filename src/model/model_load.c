@@ -240,7 +240,7 @@ static rlar_status read_full(rlar_ctx *ctx, int fd, unsigned char *to, size_t si
         if (done == 0)
             break;
         *got += done > 0 ? (size_t)done : 0;
-        RLAR_TRY(rlar__poll(ctx));
+        RLAR_TRY(done < 0 ? rlar__interrupted(ctx) : rlar__poll(ctx));
     }
     return RLAR_OK;
 }
@@ -266,7 +266,7 @@ static rlar_status load_fd(rlar_ctx *ctx, int fd, rlar_model **out) {
     unsigned char start[9];
     unsigned char *buffer = NULL;
     size_t used;
-    if (fstat(fd, &info) != 0)
+    if (TEMP_FAILURE_RETRY(fstat(fd, &info)) != 0)
         return read_error(ctx, "read");
     if (S_ISDIR(info.st_mode))
         return rlar__fail(ctx, RLAR_E_MODEL, "not an rlar model: it is a folder; name a file");
@@ -290,7 +290,8 @@ rlar_status rlar_model_load(rlar_ctx *ctx, const char *path, rlar_model **out) {
     if (ctx == NULL || path == NULL || out == NULL)
         return rlar__fail(ctx, RLAR_E_ARG, "rlar_model_load: every argument is needed");
     rlar__begin(ctx);
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = -1;
+    RLAR_TRY(rlar__open(ctx, path, O_RDONLY, &fd));
     if (fd < 0)
         return rlar__fail(ctx, RLAR_E_IO, "%s: cannot open the model: %s", path, strerror(errno));
     const rlar_status status = load_fd(ctx, fd, out);

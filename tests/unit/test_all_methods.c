@@ -1,7 +1,6 @@
-/* test_all_methods.c - what every method in the registry promises, whatever it computes: no leak
- * and a clean error when memory fails at any point, cancellation at every iteration, the same bits
- * on any number of threads, a forecast that holds. What they make of bad samples and
- * parameters is in tests/verify. */
+/* test_all_methods.c - what every method in the registry promises, whatever it computes:
+ * cancellation at every iteration, the same bits on any number of threads, a forecast that holds.
+ * What they make of bad samples and parameters, and of memory that fails, is in tests/verify. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -71,65 +70,6 @@ static rlar_status run_method(const char *method, const labelled *s, run *r, dou
 static labelled small(void) {
     const int64_t sizes[] = {6, 5, 7};
     return clouds(1, 4, 3, sizes);
-}
-
-static labelled small_wide(void) {
-    const int64_t sizes[] = {6, 5, 7};
-    return clouds(2, 30, 3, sizes);
-}
-
-/* ---- Memory ---- */
-
-typedef struct allocator {
-    int64_t calls, fail_at, live;
-} allocator;
-
-static void *take(void *user, size_t bytes) {
-    allocator *a = user;
-    if (++a->calls == a->fail_at)
-        return NULL;
-    a->live++;
-    return malloc(bytes);
-}
-
-static void give(void *user, void *memory) {
-    ((allocator *)user)->live--;
-    free(memory);
-}
-
-static void fail_everywhere(const char *method, const labelled *s) {
-    char error[RLAR_ERROR_SIZE];
-    for (int64_t at = 1;; at++) {
-        allocator a = {.fail_at = at};
-        run r = {.options = RLAR_INIT(rlar_ctx_options), .iters = 2};
-        r.options.threads = 1;
-        r.options.alloc = take;
-        r.options.release = give;
-        r.options.alloc_user = &a;
-        const rlar_status status = run_method(method, s, &r, NULL, error);
-        if (a.live != 0)
-            fail_msg("%s: %lld blocks left when allocation %lld fails", method, (long long)a.live,
-                     (long long)at);
-        if (at > a.calls) { /* nothing failed */
-            assert_true(status >= 0);
-            return;
-        }
-        if (status != RLAR_E_NOMEM)
-            fail_msg("%s: status %d when allocation %lld fails", method, (int)status,
-                     (long long)at);
-        assert_true(at < 100000);
-    }
-}
-
-static void test_memory_faults(void **unused) {
-    (void)unused;
-    labelled narrow = small(), wide = small_wide();
-    for (int64_t m = 0; m < rlar_method_count(); m++) {
-        fail_everywhere(rlar_method_at(m)->name, &narrow);
-        fail_everywhere(rlar_method_at(m)->name, &wide);
-    }
-    labelled_free(&narrow);
-    labelled_free(&wide);
 }
 
 /* The forecast is an upper bound, and not a wild one. */
@@ -212,7 +152,6 @@ static void test_same_bits_on_any_threads(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_memory_faults),
         cmocka_unit_test(test_forecast),
         cmocka_unit_test(test_cancel),
         cmocka_unit_test(test_same_bits_on_any_threads),

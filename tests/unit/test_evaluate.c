@@ -541,62 +541,6 @@ static void test_cancel(void **state) {
     }
 }
 
-/* ---- Memory ---- */
-
-typedef struct failing {
-    int64_t left;
-} failing;
-
-static void *fail_alloc(void *user, size_t bytes) {
-    failing *f = user;
-    return f->left-- > 0 ? malloc(bytes) : NULL;
-}
-
-static void fail_release(void *user, void *memory) {
-    (void)user;
-    free(memory);
-}
-
-/* From the first allocation on, each in turn is the one that fails. */
-static void test_no_memory(void **state) {
-    (void)state;
-    world w;
-    world_open(&w, 1);
-    rlar_params_free(w.params);
-    rlar_data_free(w.data);
-    rlar_ctx_free(w.ctx);
-    failing f = {1000000};
-    rlar_ctx_options o = RLAR_INIT(rlar_ctx_options);
-    o.threads = 1;
-    o.alloc = fail_alloc;
-    o.release = fail_release;
-    o.alloc_user = &f;
-    assert_int_equal(rlar_ctx_new(&o, &w.ctx), RLAR_OK);
-    open_data(&w);
-    assert_int_equal(rlar_params_new(w.ctx, "rlar", &w.params), RLAR_OK);
-    assert_int_equal(rlar_params_set(w.ctx, w.params, "iters", "1"), RLAR_OK);
-    const rlar_axis axis = {.name = "alpha", .values = alphas, .n_values = 2};
-    rlar_eval_spec spec = spec_of(&w, RLAR_TUNE_CV);
-    spec.axes = &axis;
-    spec.n_axes = 1;
-    spec.trials = 1;
-    spec.tune_folds = 2;
-    const int64_t held = rlar_ctx_memory(w.ctx);
-    rlar_eval *eval = NULL;
-    int64_t fails = 0;
-    for (; eval == NULL; fails++) {
-        f.left = fails;
-        const rlar_status status = rlar_evaluate(w.ctx, w.data, &spec, &eval);
-        assert_true(status == RLAR_OK || status == RLAR_E_NOMEM);
-        assert_true(status == RLAR_OK || rlar_ctx_memory(w.ctx) == held);
-    }
-    assert_true(fails > 100);
-    rlar_eval_free(eval);
-    assert_int_equal(rlar_ctx_memory(w.ctx), held);
-    f.left = 1000000;
-    world_close(&w);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_no_tuning),  cmocka_unit_test(test_oracle),
@@ -604,7 +548,7 @@ int main(void) {
         cmocka_unit_test(test_threads),    cmocka_unit_test(test_failed_trials),
         cmocka_unit_test(test_lost_class), cmocka_unit_test(test_ties),
         cmocka_unit_test(test_bad_axes),   cmocka_unit_test(test_bad_specs),
-        cmocka_unit_test(test_cancel),     cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_cancel),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

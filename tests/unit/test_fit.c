@@ -1,5 +1,5 @@
-/* The path from data to prediction through the public interface: memory faults at every allocation,
- * no allocation in the loop, cancellation at every iteration, subsets, refusals. */
+/* The path from data to prediction through the public interface: no allocation in the loop,
+ * cancellation at every iteration, subsets, refusals. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -69,74 +69,6 @@ static rlar_status view_samples(rlar_ctx *ctx, int64_t n, int64_t d, rlar_data *
     v.stride = D;
     const rlar_status status = rlar_data_view(ctx, &v, data);
     return status < 0 ? status : rlar_data_set_label_numbers(ctx, *data, labels);
-}
-
-/* Everything a program does, in order; the first error comes back. */
-static rlar_status whole_story(rlar_ctx *ctx, int64_t d) {
-    rlar_data *data = NULL;
-    rlar_params *params = NULL;
-    rlar_model *model = NULL, *again = NULL;
-    void *bytes = NULL;
-    size_t size = 0;
-    int64_t classes[N];
-    double scores[N * C], z[N * C];
-    rlar_fit_options fo = RLAR_INIT(rlar_fit_options);
-    fo.scale = "minmax,unit";
-    rlar_predict_options po = RLAR_INIT(rlar_predict_options);
-    rlar_status s = view_samples(ctx, N, d, &data);
-    if (s >= 0)
-        s = rlar_params_new(ctx, "rlar", &params);
-    if (s >= 0)
-        s = rlar_params_set(ctx, params, "iters", "3");
-    if (s >= 0)
-        s = rlar_fit(ctx, data, params, &fo, &model, NULL);
-    if (s >= 0)
-        s = rlar_model_save_bytes(ctx, model, &bytes, &size);
-    if (s >= 0)
-        s = rlar_model_load_bytes(ctx, bytes, size, &again);
-    const char *const kinds[] = {"1nn",        "knn",        "centroid",       "argmax",
-                                 "1nn-cosine", "knn-cosine", "centroid-cosine"};
-    for (int k = 0; k < 7 && s >= 0; k++) {
-        po.classifier = kinds[k];
-        s = rlar_predict(ctx, again, data, &po, classes, scores);
-    }
-    if (s >= 0)
-        s = rlar_transform(ctx, again, data, z);
-    rlar_bytes_free(ctx, bytes);
-    rlar_model_free(again);
-    rlar_model_free(model);
-    rlar_params_free(params);
-    rlar_data_free(data);
-    return s;
-}
-
-static void fail_everywhere(int for_ever, int threads, int64_t d) {
-    for (int64_t at = 1;; at++) {
-        assert_true(at < 2000);
-        allocator a = {.fail_at = at, .for_ever = for_ever};
-        const rlar_ctx_options o = options_with(&a, threads);
-        rlar_ctx *ctx = NULL;
-        rlar_status s = rlar_ctx_new(&o, &ctx);
-        if (s >= 0)
-            s = whole_story(ctx, d);
-        assert_true(s == RLAR_OK || s == RLAR_E_NOMEM);
-        if (s == RLAR_E_NOMEM && ctx) {
-            assert_true(strlen(rlar_ctx_error(ctx)) > 0);
-            a.fail_at = 0; /* memory is back: the same context works again */
-            assert_int_equal(whole_story(ctx, d), RLAR_OK);
-        }
-        rlar_ctx_free(ctx);
-        assert_int_equal(a.live, 0);
-        if (a.calls < at)
-            return; /* no allocation was left to fail */
-    }
-}
-
-static void test_every_allocation_may_fail(void **state) {
-    (void)state;
-    fail_everywhere(0, 1, D);
-    fail_everywhere(1, 1, D);
-    fail_everywhere(0, 3, D);
 }
 
 typedef struct watch {
@@ -360,7 +292,6 @@ static void test_forecast(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_allocation_may_fail),
         cmocka_unit_test(test_the_loop_allocates_nothing),
         cmocka_unit_test(test_cancel_at_every_iteration),
         cmocka_unit_test(test_rows_choose_the_samples),

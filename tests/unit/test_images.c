@@ -324,36 +324,12 @@ static void folder_faults(void **state) {
     end_ctx(ctx);
 }
 
-static void memory_faults(void **state) {
-    (void)state;
-    faulty f;
-    rlar_ctx *ctx = new_faulty_ctx(&f);
-    const temp_folder t = new_folder();
-    rlar_status status = RLAR_E_NOMEM;
-    int fault = 0;
-    make_folder(&t, "a");
-    write_bytes(&t, "a/1.png", png_grey, sizeof png_grey - 1);
-    write_gzip(&t, "a/2.pgm.gz", "P5 3 2 255\n\7\0\0\0\0\0", 17);
-    for (; status == RLAR_E_NOMEM; fault++) {
-        rlar_data *data;
-        f.left = fault;
-        status = read_folder(ctx, &t, &data);
-        f.left = INT32_MAX;
-        rlar_data_free(data);
-        assert_int_equal(rlar_ctx_memory(ctx), 0);
-    }
-    assert_int_equal(status, RLAR_OK);
-    assert_true(fault > 10);
-    remove_folder(&t);
-    end_ctx(ctx);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(memory_faults), cmocka_unit_test(pgm),
-        cmocka_unit_test(bad_pgm),       cmocka_unit_test(png_kinds),
-        cmocka_unit_test(png_by_hand),   cmocka_unit_test(folder_order),
-        cmocka_unit_test(folder_faults), cmocka_unit_test(folder_names),
+        cmocka_unit_test(pgm),          cmocka_unit_test(bad_pgm),
+        cmocka_unit_test(png_kinds),    cmocka_unit_test(png_by_hand),
+        cmocka_unit_test(folder_order), cmocka_unit_test(folder_faults),
+        cmocka_unit_test(folder_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

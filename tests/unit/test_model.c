@@ -521,58 +521,6 @@ static void test_files(void **state) {
 }
 
 /* Every allocation of save and load fails once: NOMEM, nothing kept, nothing leaked. */
-typedef struct failing {
-    int left; /* allocations that still succeed */
-} failing;
-
-static void *fail_alloc(void *user, size_t bytes) {
-    failing *f = user;
-    return f->left-- > 0 ? malloc(bytes) : NULL;
-}
-
-static void fail_release(void *user, void *memory) {
-    (void)user;
-    free(memory);
-}
-
-static void test_no_memory(void **state) {
-    (void)state;
-    failing f = {1000};
-    rlar_ctx_options o = RLAR_INIT(rlar_ctx_options);
-    rlar_ctx *ctx = NULL;
-    o.threads = 1;
-    o.alloc = fail_alloc;
-    o.release = fail_release;
-    o.alloc_user = &f;
-    assert_int_equal(rlar_ctx_new(&o, &ctx), RLAR_OK);
-    rlar_model *m = make_model(ctx, "minmax,unit", true), *loaded = NULL;
-    const int64_t held = rlar_ctx_memory(ctx);
-    void *bytes = NULL;
-    size_t size = 0;
-    int fails = 0;
-    for (; bytes == NULL; fails++) {
-        f.left = fails;
-        const rlar_status status = rlar_model_save_bytes(ctx, m, &bytes, &size);
-        assert_true(status == RLAR_OK || status == RLAR_E_NOMEM);
-        assert_true(status == RLAR_OK || rlar_ctx_memory(ctx) == held);
-    }
-    assert_true(fails > 3);
-    const int64_t with_bytes = rlar_ctx_memory(ctx);
-    for (fails = 0; loaded == NULL; fails++) {
-        f.left = fails;
-        const rlar_status status = rlar_model_load_bytes(ctx, bytes, size, &loaded);
-        assert_true(status == RLAR_OK || status == RLAR_E_NOMEM);
-        assert_true(status == RLAR_OK || rlar_ctx_memory(ctx) == with_bytes);
-    }
-    assert_true(fails > 10);
-    assert_models_equal(m, loaded);
-    rlar_model_free(loaded);
-    rlar_model_free(m);
-    rlar_bytes_free(ctx, bytes);
-    assert_int_equal(rlar_ctx_memory(ctx), 0);
-    rlar_ctx_free(ctx);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trip),  cmocka_unit_test(test_layout),
@@ -580,7 +528,7 @@ int main(void) {
         cmocka_unit_test(test_every_bit),   cmocka_unit_test(test_mutations),
         cmocka_unit_test(test_refusals),    cmocka_unit_test(test_bad_contents),
         cmocka_unit_test(test_not_a_model), cmocka_unit_test(test_names_must_be_utf8),
-        cmocka_unit_test(test_files),       cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -520,7 +520,7 @@ static void test_degenerate_classes(void **unused) {
             }
 }
 
-/* test_all_methods.c does this with classes that are too small to be cut.
+/* tests/verify/memory_faults.c does this with classes that are too small to be cut.
  * An allocator that fails at the `left`-th call. */
 typedef struct meagre {
     int64_t left, held;

@@ -800,37 +800,7 @@ static void test_older_spec(void **state) {
     world_close(&w);
 }
 
-/* ---- No memory, and no more wish ---- */
-
-static void run_out(world *w, faulty *f) {
-    const int64_t held = rlar_ctx_memory(w->ctx);
-    int fails = 0;
-    for (rlar_status status = RLAR_E_NOMEM; status < 0; fails++) {
-        f->left = fails;
-        status = rlar_occlude(w->ctx, w->data, &w->spec, &w->out, &w->splits);
-        f->left = INT32_MAX;
-        assert_true(status == RLAR_OK || status == RLAR_E_NOMEM);
-        if (status < 0) {
-            assert_true(w->out == NULL && w->splits == NULL);
-            assert_int_equal(rlar_ctx_memory(w->ctx), held);
-        }
-    }
-    assert_true(fails > 20);
-    check_splits(w);
-    forget(w);
-    assert_int_equal(rlar_ctx_memory(w->ctx), held);
-}
-
-static void test_no_memory(void **state) {
-    (void)state;
-    world w;
-    faulty f;
-    world_open_on(&w, new_faulty_ctx(&f));
-    run_out(&w, &f);
-    replace_by_occluded(&w);
-    run_out(&w, &f);
-    world_close(&w);
-}
+/* ---- No more wish ---- */
 
 static int always(void *user, const rlar_event *event) {
     (void)event;
@@ -863,8 +833,7 @@ int main(void) {
         cmocka_unit_test(test_evaluate),   cmocka_unit_test(test_bad_counts),
         cmocka_unit_test(test_bad_images), cmocka_unit_test(test_bad_occluded),
         cmocka_unit_test(test_bad_data),   cmocka_unit_test(test_too_large),
-        cmocka_unit_test(test_older_spec), cmocka_unit_test(test_no_memory),
-        cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_older_spec), cmocka_unit_test(test_cancel),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -315,38 +315,6 @@ static void test_refused(void **state) {
     assert_true(s == 7 && p == 7 && many[0] == 7 && many[3] == 7);
 }
 
-static void *no_memory(void *left, size_t bytes) {
-    return (*(int *)left)-- > 0 ? malloc(bytes) : NULL;
-}
-
-static void release(void *left, void *memory) {
-    (void)left;
-    free(memory);
-}
-
-static void test_no_memory(void **state) {
-    (void)state;
-    int left = 1000;
-    rlar_ctx *ctx = NULL;
-    rlar_ctx_options o = RLAR_INIT(rlar_ctx_options);
-    o.alloc = no_memory;
-    o.release = release;
-    o.alloc_user = &left;
-    assert_int_equal(rlar_ctx_new(&o, &ctx), RLAR_OK);
-    const double x[] = {0.1, 0.2, 0.3, 0.4}, y[] = {0.4, 0.3, 0.2, 0.1};
-    double many[2], s, p;
-    left = 0;
-    assert_int_equal(rlar_wilcoxon(ctx, 4, x, y, &s, &p), RLAR_E_NOMEM);
-    assert_int_equal(rlar_holm(ctx, 4, x, many), RLAR_E_NOMEM);
-    assert_int_equal(rlar_friedman(ctx, 2, 2, x, many, &s, &p), RLAR_E_NOMEM);
-    left = 1;
-    assert_int_equal(rlar_friedman(ctx, 2, 2, x, many, &s, &p), RLAR_E_NOMEM);
-    assert_int_equal(rlar_ctx_memory(ctx), 0);
-    left = 1000;
-    done(ctx, rlar_friedman(ctx, 2, 2, x, many, &s, &p));
-    rlar_ctx_free(ctx);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_exact),
@@ -366,7 +334,6 @@ int main(void) {
         cmocka_unit_test(test_critical_values),
         cmocka_unit_test(test_quantile),
         cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, open_ctx, close_ctx);
 }

@@ -1,5 +1,5 @@
 /* test_stream.c - block by block: blocks of files and of data in memory, data for a model,
- * allocations that fail. */
+ * the limit on memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -292,84 +292,6 @@ static void test_stream_of_data(void **state) {
     end_ctx(ctx);
 }
 
-/* ---- Memory that runs out ---- */
-
-typedef struct meter {
-    int64_t left; /* allocations before the one that fails; -1: never */
-    int64_t live;
-} meter;
-
-static void *meter_alloc(void *user, size_t bytes) {
-    meter *m = user;
-    if (m->left == 0)
-        return NULL;
-    if (m->left > 0)
-        m->left--;
-    m->live++;
-    return malloc(bytes);
-}
-
-static void meter_release(void *user, void *memory) {
-    ((meter *)user)->live--;
-    free(memory);
-}
-
-/* Let the first, second, ... allocation fail, until none does; returns how many there were. */
-static int fail_each(const char *path, const rlar_read_options *options, bool blocks) {
-    for (int fault = 1;; fault++) {
-        meter m = {.left = -1};
-        rlar_ctx_options co = RLAR_INIT(rlar_ctx_options);
-        rlar_ctx *ctx = NULL;
-        rlar_data *data = NULL;
-        rlar_stream *stream = NULL;
-        const rlar_data *block = NULL;
-        co.alloc = meter_alloc;
-        co.release = meter_release;
-        co.alloc_user = &m;
-        assert_int_equal(rlar_ctx_new(&co, &ctx), RLAR_OK);
-        m.left = fault - 1;
-        rlar_status status = blocks ? rlar_stream_open(ctx, path, options, &stream)
-                                    : rlar_data_read(ctx, path, options, &data);
-        while (blocks && status >= 0 && (status = rlar_stream_next(stream, 2, &block)) >= 0 &&
-               block) {
-        }
-        if (status < 0 && status != RLAR_E_NOMEM)
-            fail_msg("fault %d: %s", fault, rlar_ctx_error(ctx));
-        rlar_data_free(data);
-        rlar_stream_free(stream);
-        assert_int_equal(rlar_ctx_memory(ctx), 0);
-        rlar_ctx_free(ctx);
-        assert_int_equal(m.live, 0);
-        if (status >= 0)
-            return fault;
-    }
-}
-
-static void test_allocation_failures(void **state) {
-    (void)state;
-    desk d = new_desk();
-    char path[512], labels[512];
-    unsigned char packed[1024];
-    rlar_model *m = make_model(d.ctx, names, 2, classes, 3);
-    write_bytes(&d.folder, "x.csv.gz", packed,
-                pack(small, sizeof small - 1, packed, sizeof packed));
-    put(&d, "x.svm", "1 1:2 3:4\n2 2:1\n10 1:1\n");
-    put(&d, "y.txt", "a\nb\nc\n");
-    put(&d, "z.csv", "b,a\n1,2\n3,4\n5,?\n");
-    assert_true(fail_each(path_in(&d.folder, "x.csv.gz", path), NULL, false) > 10);
-    assert_true(fail_each(path, NULL, true) > 10);
-    assert_true(fail_each(path_in(&d.folder, "x.svm", path), NULL, false) > 10);
-    d.options.model = m;
-    d.options.labels_file = path_in(&d.folder, "y.txt", labels);
-    d.options.missing = RLAR_MISSING_DROP;
-    assert_true(fail_each(path_in(&d.folder, "z.csv", path), &d.options, true) > 10);
-    d.options.model = NULL;
-    d.options.missing = RLAR_MISSING_MEAN;
-    assert_true(fail_each(path, &d.options, false) > 10);
-    rlar_model_free(m);
-    end_desk(&d);
-}
-
 /* The limit of the context holds for what a file asks for. */
 static void test_memory_limit(void **state) {
     (void)state;
@@ -393,7 +315,6 @@ int main(void) {
         cmocka_unit_test(test_blocks),         cmocka_unit_test(test_long_stream),
         cmocka_unit_test(test_stream_refused), cmocka_unit_test(test_model_by_name),
         cmocka_unit_test(test_model_by_count), cmocka_unit_test(test_model_stream),
-        cmocka_unit_test(test_stream_of_data), cmocka_unit_test(test_allocation_failures),
-        cmocka_unit_test(test_memory_limit)};
+        cmocka_unit_test(test_stream_of_data), cmocka_unit_test(test_memory_limit)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -327,43 +327,13 @@ static void refused(void **state) {
     end_ctx(ctx);
 }
 
-/* ---- Memory that runs out at any point ---- */
-
-static void every_allocation_fails_once(void **state) {
-    (void)state;
-    static const char *const names[] = {"a.csv", "a.arff.gz", "a.npz"};
-    const temp_folder t = new_folder();
-    for (int k = 0; k < 3; k++) {
-        faulty f;
-        rlar_ctx *ctx = new_faulty_ctx(&f);
-        rlar_data *data = make_data(ctx, values, odd_labels, odd_names);
-        const int64_t before = rlar_ctx_memory(ctx);
-        rlar_status status = RLAR_E_NOMEM;
-        char buf[512];
-        int fault = 0;
-        for (; status == RLAR_E_NOMEM; fault++) {
-            assert_int_equal(count_files(&t), 0);
-            f.left = fault;
-            status = rlar_data_write(ctx, data, path_in(&t, names[k], buf), NULL);
-            f.left = INT32_MAX;
-            assert_int_equal(rlar_ctx_memory(ctx), before);
-        }
-        assert_int_equal(status, RLAR_OK);
-        assert_true(fault > 2);
-        assert_int_equal(remove(path_in(&t, names[k], buf)), 0);
-        rlar_data_free(data);
-        end_ctx(ctx);
-    }
-    remove_folder(&t);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tables),         cmocka_unit_test(libsvm),
         cmocka_unit_test(round_trips),    cmocka_unit_test(names_like_missing_values),
         cmocka_unit_test(missing_values), cmocka_unit_test(feature_named_class),
         cmocka_unit_test(equal_bytes),    cmocka_unit_test(npy_header),
-        cmocka_unit_test(refused),        cmocka_unit_test(every_allocation_fails_once),
+        cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

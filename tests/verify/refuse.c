@@ -1,0 +1,218 @@
+/* refuse.c - put between a program and the C library (LD_PRELOAD), it lets one call on a file fail.
+ *
+ *     RLAR_REFUSE=N:FAULT   the N-th call; FAULT is an errno, or 0: do one byte only
+ *     RLAR_REFUSE_LOG=FILE  "name lenient" of the call that was struck; lenient 1: a program may do
+ *                           without it
+ *
+ * Counted are calls on files below the working folder, on memory files, on nameless temporary files
+ * and on standard input and output: not what libraries read of the machine. */
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static _Atomic int64_t seen;
+static _Atomic bool in_log; /* the log itself is not counted */
+
+/* The function of that name in the C library. */
+static void *next(const char *name) {
+    return dlsym(RTLD_NEXT, name);
+}
+
+#define REAL(name) ((__typeof__(&name))(uintptr_t)next(#name))
+
+static bool is_below(const char *path, const char *folder) {
+    const size_t length = strlen(folder);
+    return strncmp(path, folder, length) == 0 && (path[length] == '/' || path[length] == '\0');
+}
+
+static bool concerns_path(const char *path) {
+    char folder[4096];
+    return path[0] != '/' || (getcwd(folder, sizeof folder) && is_below(path, folder));
+}
+
+static bool concerns(int fd) {
+    char link[64], path[4096];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    const ssize_t length = REAL(readlink)(link, path, sizeof path - 1);
+    if (fd == STDIN_FILENO || fd == STDOUT_FILENO)
+        return true;
+    if (length <= 0)
+        return false;
+    path[length] = '\0';
+    return concerns_path(path) || strstr(path, "memfd:") || strstr(path, "(deleted)");
+}
+
+static void tell(const char *name, bool lenient) {
+    const char *log = getenv("RLAR_REFUSE_LOG");
+    in_log = true;
+    FILE *file = log ? fopen(log, "w") : NULL;
+    if (file) {
+        fprintf(file, "%s %d\n", name, lenient);
+        fclose(file);
+    }
+    in_log = false;
+}
+
+/* Is this the call? Its fault: an errno, 0 for one byte only, -1: it is not. */
+static int fault(const char *name, bool lenient) {
+    const char *order = getenv("RLAR_REFUSE");
+    const bool ours = strcmp(program_invocation_short_name, "rlar") == 0; /* not gnuplot */
+    if (!order || !ours || in_log || ++seen != atoll(order))
+        return -1;
+    tell(name, lenient);
+    const int wanted = atoi(strchr(order, ':') + 1);
+    errno = wanted;
+    return wanted;
+}
+
+static bool refused(const char *name, bool concerned, bool lenient) {
+    return concerned && fault(name, lenient) > 0;
+}
+
+/* ---- Calls with a size ---- */
+
+static bool in_library(const void *caller, const char *name) {
+    Dl_info info;
+    return dladdr(caller, &info) != 0 && strstr(info.dli_fname, name) != NULL;
+}
+
+/* What is left of the size; -1: the call fails. */
+static ssize_t portion(const char *name, int fd, size_t size, bool lenient) {
+    const int wanted = concerns(fd) ? fault(name, lenient) : -1;
+    return wanted > 0 ? -1 : wanted == 0 && size > 0 ? 1 : (ssize_t)size;
+}
+
+/* zlib reads when the command looks whether a file might be a MATLAB one; reading it tells more. */
+ssize_t read(int fd, void *bytes, size_t size) {
+    const bool look = in_library(__builtin_return_address(0), "libz.so");
+    const ssize_t part = portion("read", fd, size, look);
+    return part < 0 ? -1 : REAL(read)(fd, bytes, (size_t)part);
+}
+
+ssize_t write(int fd, const void *bytes, size_t size) {
+    const ssize_t part = portion("write", fd, size, false);
+    return part < 0 ? -1 : REAL(write)(fd, bytes, (size_t)part);
+}
+
+/* Like open(): the first bytes tell of what kind a file is. */
+ssize_t pread64(int fd, void *bytes, size_t size, off64_t at) {
+    const ssize_t part = portion("pread", fd, size, true);
+    return part < 0 ? -1 : REAL(pread64)(fd, bytes, (size_t)part, at);
+}
+
+ssize_t pwrite64(int fd, const void *bytes, size_t size, off64_t at) {
+    const ssize_t part = portion("pwrite", fd, size, false);
+    return part < 0 ? -1 : REAL(pwrite64)(fd, bytes, (size_t)part, at);
+}
+
+/* ---- Calls on descriptors ---- */
+
+/* Is it a file that was written, which must be known to be kept? One that is empty was a trial. */
+static bool is_output(int fd) {
+    struct stat64 info;
+    return (fcntl(fd, F_GETFL) & O_ACCMODE) == O_WRONLY && REAL(fstat64)(fd, &info) == 0 &&
+           (!S_ISREG(info.st_mode) || info.st_size > 0);
+}
+
+int close(int fd) {
+    const bool failed = refused("close", concerns(fd), !is_output(fd));
+    const int kept = errno, answer = REAL(close)(fd);
+    if (failed)
+        errno = kept;
+    return failed ? -1 : answer;
+}
+
+int fsync(int fd) {
+    return refused("fsync", concerns(fd), false) ? -1 : REAL(fsync)(fd);
+}
+
+int fstat64(int fd, struct stat64 *info) {
+    return refused("fstat", concerns(fd), false) ? -1 : REAL(fstat64)(fd, info);
+}
+
+int fchmod(int fd, mode_t mode) {
+    return refused("fchmod", concerns(fd), false) ? -1 : REAL(fchmod)(fd, mode);
+}
+
+int ftruncate64(int fd, off64_t size) {
+    return refused("ftruncate", concerns(fd), false) ? -1 : REAL(ftruncate64)(fd, size);
+}
+
+int flock(int fd, int how) {
+    return refused("flock", concerns(fd), false) ? -1 : REAL(flock)(fd, how);
+}
+
+/* It has nothing to wait for and is never interrupted. */
+off64_t lseek64(int fd, off64_t offset, int from) {
+    const bool look = in_library(__builtin_return_address(0), "libz.so");
+    const bool failed = refused("lseek", concerns(fd), look) && errno != EINTR;
+    return failed ? -1 : REAL(lseek64)(fd, offset, from);
+}
+
+/* ---- Calls on paths ---- */
+
+/* Before a file is read it is opened to see of what kind it is; opening it again tells more. */
+int open64(const char *path, int flags, ...) {
+    va_list list;
+    va_start(list, flags);
+    const mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(list, mode_t) : 0;
+    va_end(list);
+    const bool nameless = (flags & O_TMPFILE) == O_TMPFILE, look = (flags & O_ACCMODE) == O_RDONLY;
+    return refused("open", concerns_path(path), nameless || look) ? -1
+                                                                  : REAL(open64)(path, flags, mode);
+}
+
+int rename(const char *from, const char *to) {
+    return refused("rename", concerns_path(to), false) ? -1 : REAL(rename)(from, to);
+}
+
+int linkat(int from, const char *old, int to, const char *path, int flags) {
+    return refused("linkat", concerns_path(path), false) ? -1
+                                                         : REAL(linkat)(from, old, to, path, flags);
+}
+
+int unlink(const char *path) {
+    return refused("unlink", concerns_path(path), false) ? -1 : REAL(unlink)(path);
+}
+
+/* Looks before a file is opened: opening tells more. */
+int stat64(const char *path, struct stat64 *info) {
+    return refused("stat", concerns_path(path), true) ? -1 : REAL(stat64)(path, info);
+}
+
+ssize_t readlink(const char *path, char *to, size_t size) {
+    return refused("readlink", concerns_path(path), false) ? -1 : REAL(readlink)(path, to, size);
+}
+
+DIR *opendir(const char *path) {
+    return refused("opendir", concerns_path(path), false) ? NULL : REAL(opendir)(path);
+}
+
+/* ---- Streams: the figures of gnuplot come through nameless temporary files, which no signal
+ * interrupts ---- */
+
+FILE *tmpfile64(void) {
+    return refused("tmpfile", true, false) && errno != EINTR ? NULL : REAL(tmpfile64)();
+}
+
+/* What matio does with a MATLAB file is its own. */
+size_t fread(void *bytes, size_t size, size_t count, FILE *stream) {
+    const bool ours = !in_library(__builtin_return_address(0), "libmatio");
+    const bool failed = refused("fread", ours && concerns(fileno(stream)), false);
+    return failed && errno != EINTR ? 0 : REAL(fread)(bytes, size, count, stream);
+}
+
+int fflush(FILE *stream) {
+    const bool ours = stream && stream != stderr && concerns(fileno(stream));
+    return refused("fflush", ours, false) && errno != EINTR ? EOF : REAL(fflush)(stream);
+}
