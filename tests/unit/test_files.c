@@ -7,7 +7,9 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -36,6 +38,9 @@ static void test_names_and_endings(void **state) {
         {"nolabel.txt", "1:2 2:3\n", "nolabel", "libsvm"},
         {"r.txt", "% c\n\n@RELATION r\n@attribute a real\n@attribute c {x,y}\n@data\n1,x\n", "r",
          "arff"},
+        {"bom.txt", "\xef\xbb\xbf\n \n1\t2\ta", "bom", "tsv"},
+        {"both.txt", "1,2\t,a\n", "both", "csv"},
+        {"short.txt", "1:2", "short", "libsvm"},
         {".hidden", "1,2,a\n", ".hidden", "csv"}};
     desk d = new_desk();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -57,6 +62,17 @@ static void test_formats_refused(void **state) {
     put(&d, "x.bin", "MATLAB 5.0 MAT-file, Platform: GLNXA64");
     refuse(&d, "x.bin", RLAR_E_UNSUPPORTED,
            ": a MATLAB file; the rlar command reads it, the library does not: use rlar convert");
+    write_bytes(&d.folder, "x.txt", "\x40\0\0\0\0\0\0\0{\"W\":{}}       ", 24);
+    refuse(&d, "x.txt", RLAR_E_DATA, ": a model, where data are expected; rlar info shows it");
+    write_bytes(&d.folder, "x.txt", "\x93NUMPY\1\0", 8);
+    refuse(&d, "x.txt", RLAR_E_DATA, ": ends within the NPY header; the file is truncated");
+    write_bytes(&d.folder, "x.txt", "PK\3\4", 4);
+    refuse(&d, "x.txt", RLAR_E_DATA,
+           ": not a sound ZIP container: there is no end record; the file is truncated or damaged, "
+           "save it again");
+    put(&d, "x.txt", "1,2,a\n");
+    d.options.format = "images";
+    refuse(&d, "x.txt", RLAR_E_IO, ": cannot open the folder: Not a directory");
     d.options.format = "mat";
     refuse(&d, "x.mat", RLAR_E_UNSUPPORTED,
            "format mat: the rlar command reads MATLAB files, the library does not");
@@ -199,6 +215,76 @@ static void test_stdin(void **state) {
     }
     assert_int_equal(dup2(saved, STDIN_FILENO), STDIN_FILENO);
     close(saved);
+}
+
+/* Take what is in the pipe so far before more comes. */
+static void *write_slowly(void *arg) {
+    const int fd = *(int *)arg;
+    int left = 1;
+    const struct timespec wait = {.tv_nsec = 1000000};
+    while (left > 0) {
+        assert_int_equal(ioctl(fd, FIONREAD, &left), 0);
+        nanosleep(&wait, NULL);
+    }
+    assert_int_equal(write(fd, small + 1, sizeof small - 2), sizeof small - 2);
+    close(fd);
+    return NULL;
+}
+
+/* The first read of a pipe brings one byte, which does not tell whether it is gzip. */
+static void test_one_byte_first(void **state) {
+    (void)state;
+    for (int more = 0; more < 2; more++) {
+        int ends[2];
+        char path[32];
+        pthread_t writer;
+        rlar_ctx *ctx = new_ctx();
+        rlar_data *data = NULL;
+        assert_int_equal(pipe(ends), 0);
+        assert_int_equal(write(ends[1], small, 1), 1);
+        if (more)
+            assert_int_equal(pthread_create(&writer, NULL, write_slowly, &ends[1]), 0);
+        else
+            close(ends[1]);
+        snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
+        const rlar_status status = rlar_data_read(ctx, path, NULL, &data);
+        if (more) {
+            assert_int_equal(pthread_join(writer, NULL), 0);
+            assert_int_equal(status, RLAR_OK);
+            check_small(data);
+            rlar_data_free(data);
+        } else {
+            assert_int_equal(status, RLAR_E_DATA); /* a single column named a */
+        }
+        close(ends[0]);
+        end_ctx(ctx);
+    }
+}
+
+/* zlib takes its window when the first bytes come out: no memory then is no damage of the file. */
+static void test_gzip_without_memory(void **state) {
+    (void)state;
+    desk d = new_desk();
+    unsigned char packed[1024];
+    char path[512];
+    faulty f;
+    write_bytes(&d.folder, "x.csv.gz", packed,
+                pack(small, sizeof small - 1, packed, sizeof packed));
+    path_in(&d.folder, "x.csv.gz", path);
+    rlar_ctx *ctx = new_faulty_ctx(&f);
+    rlar_status status = RLAR_E_NOMEM;
+    int fault = 0;
+    for (; status == RLAR_E_NOMEM; fault++) {
+        rlar_data *data = NULL;
+        f.left = fault;
+        status = rlar_data_read(ctx, path, NULL, &data);
+        f.left = INT32_MAX;
+        rlar_data_free(data);
+    }
+    assert_int_equal(status, RLAR_OK);
+    assert_true(fault > 10);
+    end_ctx(ctx);
+    end_desk(&d);
 }
 
 static void test_memory_source(void **state) {
@@ -387,6 +473,14 @@ static void test_labels_file_refused(void **state) {
     put(&d, "y.txt", "a\n\"\"\nc\n");
     snprintf(text, sizeof text, "%s:2: the line is blank; one label per line is needed", labels);
     refuse(&d, "x.csv", RLAR_E_DATA, text);
+    write_bytes(&d.folder, "y.txt", "a\nb\0b\nc\n", 8);
+    snprintf(text, sizeof text, "%s:2: a NUL byte; text in UTF-8 is expected", labels);
+    refuse(&d, "x.csv", RLAR_E_DATA, text);
+    static const char npy[] = "\x93NUMPY\x01\x00\x3c\x00{'descr': '<f8', 'fortran_order': False, "
+                              "'shape': (1, 2), }\n\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
+    write_bytes(&d.folder, "y.txt", npy, sizeof npy - 1);
+    snprintf(text, sizeof text, "%s: 2 columns; a file of labels has one", labels);
+    refuse(&d, "x.csv", RLAR_E_DATA, text);
     put(&d, "y.txt", "a\nnan\nc\n");
     snprintf(text, sizeof text,
              "%s:2:1: the label is missing; every sample needs one (--missing drop leaves such "
@@ -402,6 +496,8 @@ int main(void) {
                                        cmocka_unit_test(test_options_refused),
                                        cmocka_unit_test(test_gzip),
                                        cmocka_unit_test(test_stdin),
+                                       cmocka_unit_test(test_one_byte_first),
+                                       cmocka_unit_test(test_gzip_without_memory),
                                        cmocka_unit_test(test_memory_source),
                                        cmocka_unit_test(test_progress_and_cancel),
                                        cmocka_unit_test(test_interrupted),
