@@ -258,7 +258,7 @@ void cli_json_cell(json_t *object, const rlar_eval_result *r, int64_t cell); /* 
 json_t *cli_json_tried(const rlar_eval_result *r, int64_t cell); /* these and the accuracy */
 json_t *cli_json_grid(const rlar_eval_result *r);
 /* What a method has reached: parameters, accuracies, times, the grid. */
-json_t *cli_result_json(const rlar_eval_result *r, const rlar_params *params, rlar_tune tune);
+json_t *cli_result_json(const rlar_eval_result *r, const rlar_params *used, rlar_tune tune);
 
 typedef struct cli_pair {
     int a, b;

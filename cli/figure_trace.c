@@ -94,7 +94,7 @@ static void draw_curves(const cli_figure *figure, const char *const *path, int c
     for (int i = 0; i < count; i++) {
         char *name = curve_name(path[i]);
         fprintf(figure->script, "%s$curve%d with linespoints lw 1.8 ps 0.8 pi %lld",
-                i > 0 ? ", " : "", i, (long long)(1 + rows[i] / 8));
+                i > 0 ? ", " : "", i, (long long)rows[i] / 8 + 1);
         cli_line_style(figure, i);
         fputs(" title ", figure->script);
         cli_quote(figure, name, 40);

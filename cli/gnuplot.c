@@ -14,8 +14,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 /* ---- scripts ---- */
 
 /* Light to dark without turning back, so that it reads in grey too. */
