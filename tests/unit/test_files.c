@@ -283,7 +283,55 @@ static void test_gzip_without_memory(void **state) {
     }
     assert_int_equal(status, RLAR_OK);
     assert_true(fault > 10);
+    rlar_source *source = NULL;
+    const size_t size = pack(small, sizeof small - 1, packed, sizeof packed);
+    for (f.left = 0; f.left < 4; f.left += 2) { /* each call takes what was left, and fails */
+        const int left = f.left;
+        assert_int_equal(rlar__source_memory(ctx, packed, size, "m", &source), RLAR_E_NOMEM);
+        f.left = left;
+    }
+    f.left = INT32_MAX;
+    assert_null(source);
     end_ctx(ctx);
+    end_desk(&d);
+}
+
+/* A file that opens, and cannot be read at its beginning: the memory of this process. */
+static void test_read_error(void **state) {
+    (void)state;
+    desk d = new_desk();
+    rlar_data *data = NULL;
+    rlar_model *model = NULL;
+    assert_int_equal(rlar_data_read(d.ctx, "/proc/self/mem", NULL, &data), RLAR_E_IO);
+    assert_string_equal(rlar_ctx_error(d.ctx), "/proc/self/mem: cannot read: Input/output error");
+    assert_int_equal(rlar_model_load(d.ctx, "/proc/self/mem", &model), RLAR_E_IO);
+    assert_string_equal(rlar_ctx_error(d.ctx), "/proc/self/mem: cannot read: Input/output error");
+    assert_null(data);
+    assert_null(model);
+    end_desk(&d);
+}
+
+/* Long names are cut where a character ends, and a long list of them after ten. */
+static void test_long_names(void **state) {
+    (void)state;
+    desk d = new_desk();
+    char text[16 * 64 + 8] = "", list[16 * 64] = "", expected[2 * RLAR_ERROR_SIZE];
+    for (int i = 0; i < 12; i++) { /* 13 letters, 14 characters of 2 bytes: byte 40 is within one */
+        strcat(text, "abcdefghijklm");
+        for (int k = 0; k < 14; k++)
+            strcat(text, "\xc3\xa9");
+        strcat(text, i < 11 ? "," : "\n1,2\n");
+        if (i < 10)
+            strcat(list, "abcdefghijklm"
+                         "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"
+                         "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9..., ");
+    }
+    put(&d, "x.csv", text);
+    d.options.label = "kind";
+    d.options.header = 1;
+    snprintf(expected, sizeof expected,
+             ": there is no column 'kind' for the label; the 12 columns are %s...", list);
+    refuse(&d, "x.csv", RLAR_E_ARG, expected);
     end_desk(&d);
 }
 
@@ -355,9 +403,10 @@ static pid_t start_writer(const char *path, bool finish) {
     const pid_t child = fork();
     if (child != 0)
         return child;
+    const struct timespec wait = {.tv_nsec = 100000000};
+    nanosleep(&wait, NULL); /* meanwhile the reader waits in open() */
     const int fd = open(path, O_WRONLY);
     const size_t half = 20;
-    const struct timespec wait = {.tv_nsec = 100000000};
     if (fd < 0 || write(fd, small, half) != (ssize_t)half)
         _exit(1);
     while (!finish)
@@ -498,6 +547,8 @@ int main(void) {
                                        cmocka_unit_test(test_stdin),
                                        cmocka_unit_test(test_one_byte_first),
                                        cmocka_unit_test(test_gzip_without_memory),
+                                       cmocka_unit_test(test_read_error),
+                                       cmocka_unit_test(test_long_names),
                                        cmocka_unit_test(test_memory_source),
                                        cmocka_unit_test(test_progress_and_cancel),
                                        cmocka_unit_test(test_interrupted),

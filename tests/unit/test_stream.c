@@ -280,6 +280,8 @@ static void test_stream_of_data(void **state) {
         assert_string_equal(rlar_ctx_error(ctx),
                             "memory: 2 features, but the model has 3; give the features "
                             "that the model was trained with");
+        assert_int_equal(rlar_data_set_features(ctx, data, names), RLAR_OK);
+        check_data_stream(ctx, data, m, model_order);
         assert_int_equal(rlar_data_set_features(ctx, data, own), RLAR_OK);
         assert_int_equal(rlar_stream_data(ctx, data, m, &stream), RLAR_E_MODEL);
         assert_string_equal(rlar_ctx_error(ctx),
@@ -371,6 +373,40 @@ static void test_allocation_failures(void **state) {
 }
 
 /* The limit of the context holds for what a file asks for. */
+/* The same for data in memory; what was open is closed. */
+static void test_data_stream_without_memory(void **state) {
+    (void)state;
+    static const double x[] = {1, 2, 3, 4};
+    static const char *const labels[] = {"1", "7"};
+    const rlar_view v = {.size = sizeof v, .type = RLAR_F64, .n = 2, .d = 2, .x = x, .stride = 2};
+    faulty f;
+    rlar_ctx *ctx = new_faulty_ctx(&f);
+    rlar_model *m = make_model(ctx, names, 2, classes, 3);
+    rlar_data *data = NULL;
+    rlar_status status = RLAR_E_NOMEM;
+    int fault = 0;
+    assert_int_equal(rlar_data_view(ctx, &v, &data), RLAR_OK);
+    assert_int_equal(rlar_data_set_labels(ctx, data, labels), RLAR_OK);
+    const int64_t held = rlar_ctx_memory(ctx);
+    for (; status == RLAR_E_NOMEM; fault++) {
+        rlar_stream *stream = NULL;
+        const rlar_data *block = NULL;
+        f.left = fault;
+        status = rlar_stream_data(ctx, data, m, &stream);
+        if (status >= 0)
+            status = rlar_stream_next(stream, 1, &block);
+        f.left = INT32_MAX;
+        assert_true(status >= 0 || block == NULL);
+        rlar_stream_free(stream);
+        assert_int_equal(rlar_ctx_memory(ctx), held);
+    }
+    assert_int_equal(status, RLAR_OK);
+    assert_true(fault > 6);
+    rlar_data_free(data);
+    rlar_model_free(m);
+    end_ctx(ctx);
+}
+
 static void test_memory_limit(void **state) {
     (void)state;
     desk d = new_desk();
@@ -389,11 +425,15 @@ static void test_memory_limit(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_blocks),         cmocka_unit_test(test_long_stream),
-        cmocka_unit_test(test_stream_refused), cmocka_unit_test(test_model_by_name),
-        cmocka_unit_test(test_model_by_count), cmocka_unit_test(test_model_stream),
-        cmocka_unit_test(test_stream_of_data), cmocka_unit_test(test_allocation_failures),
-        cmocka_unit_test(test_memory_limit)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_blocks),
+                                       cmocka_unit_test(test_long_stream),
+                                       cmocka_unit_test(test_stream_refused),
+                                       cmocka_unit_test(test_model_by_name),
+                                       cmocka_unit_test(test_model_by_count),
+                                       cmocka_unit_test(test_model_stream),
+                                       cmocka_unit_test(test_stream_of_data),
+                                       cmocka_unit_test(test_allocation_failures),
+                                       cmocka_unit_test(test_data_stream_without_memory),
+                                       cmocka_unit_test(test_memory_limit)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
