@@ -70,7 +70,9 @@ static void test_formats_refused(void **state) {
     refuse(&d, "x.txt", RLAR_E_DATA,
            ": not a sound ZIP container: there is no end record; the file is truncated or damaged, "
            "save it again");
-    put(&d, "x.txt", "1,2,a\n");
+    put(&d, "x.txt", "1 1:2\n");
+    d.options.format = "libsvm"; /* not the first of the list */
+    rlar_data_free(read_file(&d, "x.txt"));
     d.options.format = "images";
     refuse(&d, "x.txt", RLAR_E_IO, ": cannot open the folder: Not a directory");
     d.options.format = "mat";
@@ -237,7 +239,7 @@ static void test_one_byte_first(void **state) {
     for (int more = 0; more < 2; more++) {
         int ends[2];
         char path[32];
-        pthread_t writer;
+        pthread_t writer = 0;
         rlar_ctx *ctx = new_ctx();
         rlar_data *data = NULL;
         assert_int_equal(pipe(ends), 0);
@@ -265,11 +267,15 @@ static void test_one_byte_first(void **state) {
 static void test_gzip_without_memory(void **state) {
     (void)state;
     desk d = new_desk();
-    unsigned char packed[1024];
+    enum { LONG = 300000 }; /* more than comes out in one step */
+    static unsigned char packed[LONG];
     char path[512];
     faulty f;
-    write_bytes(&d.folder, "x.csv.gz", packed,
-                pack(small, sizeof small - 1, packed, sizeof packed));
+    char *text = malloc(LONG + 1);
+    for (int i = 0; i < LONG; i += 4)
+        memcpy(text + i, i % 8 ? "2,b\n" : "1,a\n", 5);
+    write_bytes(&d.folder, "x.csv.gz", packed, pack(text, LONG, packed, sizeof packed));
+    free(text);
     path_in(&d.folder, "x.csv.gz", path);
     rlar_ctx *ctx = new_faulty_ctx(&f);
     rlar_status status = RLAR_E_NOMEM;

@@ -316,7 +316,7 @@ struct dirent *readdir(DIR *dir) {
         return NULL;
     }
     struct dirent *(*next)(DIR *) = NULL;
-    void *symbol = dlsym(RTLD_NEXT, "readdir");
+    void *symbol = dlsym(RTLD_NEXT, "readdir64");
     memcpy(&next, &symbol, sizeof next); /* ISO C does not turn one into the other */
     return next(dir);
 }

@@ -353,12 +353,17 @@ static void large(void **state) {
             assert_true(value_at(back, i, 0) == x[i]);
         rlar_data_free(back);
     }
-    static const char *const formats[] = {"csv", "npy", "npz", "libsvm", "arff"};
-    for (size_t k = 0; k < sizeof formats / sizeof *formats; k++) {
-        assert_int_equal(rlar_data_write(ctx, data, "/dev/full", formats[k]), RLAR_E_IO);
-        assert_non_null(strstr(rlar_ctx_error(ctx), "No space left on device"));
-    }
     rlar_data_free(data);
+    static const char *const formats[] = {"csv", "npy", "npz", "libsvm", "arff"};
+    static const int64_t rows[] = {ROWS, 6000, 1}; /* on the way, in the last buffer, at the end */
+    for (size_t k = 0; k < 3 * (sizeof formats / sizeof *formats); k++) {
+        rlar_view part = view;
+        part.n = rows[k % 3];
+        assert_int_equal(rlar_data_view(ctx, &part, &data), RLAR_OK);
+        assert_int_equal(rlar_data_write(ctx, data, "/dev/full", formats[k / 3]), RLAR_E_IO);
+        assert_non_null(strstr(rlar_ctx_error(ctx), "No space left on device"));
+        rlar_data_free(data);
+    }
     free(x);
     remove_folder(&t);
     end_ctx(ctx);
