@@ -15,6 +15,7 @@
 #include "rlar.h"
 
 #define CLI_PRINTF(text, args) __attribute__((format(printf, text, args)))
+#define CLI_NEVER_NULL __attribute__((returns_nonnull))
 
 enum {
     CODE_DONE = 0,
@@ -70,8 +71,8 @@ void cli_note(cli *c, const char *format, ...) CLI_PRINTF(2, 3);
 void cli_warn(cli *c, const char *format, ...) CLI_PRINTF(2, 3);
 double cli_now(void);
 /* Small memory for names and lists. Ends the program with code 7 when there is none. */
-void *cli_alloc(size_t size);
-char *cli_strdup(const char *text, size_t length);
+CLI_NEVER_NULL void *cli_alloc(size_t size);
+CLI_NEVER_NULL char *cli_strdup(const char *text, size_t length);
 /* The shortest text that reads back as the same number; "nan" where it is not one. */
 const char *cli_number(double value, char buf[CLI_NUMBER_SIZE]);
 /* "1.4 GiB" */
