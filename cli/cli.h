@@ -15,6 +15,7 @@
 #include "rlar.h"
 
 #define CLI_PRINTF(text, args) __attribute__((format(printf, text, args)))
+#define CLI_NEVER_NULL __attribute__((returns_nonnull))
 
 enum {
     CODE_DONE = 0,
@@ -69,11 +70,11 @@ int cli_check(cli *c, rlar_status status);
 void cli_note(cli *c, const char *format, ...) CLI_PRINTF(2, 3);
 void cli_warn(cli *c, const char *format, ...) CLI_PRINTF(2, 3);
 double cli_now(void);
-/* Small memory for names and lists. Ends the program with code 7 when there is none. */
 /* Open a file for reading; 0 or the code of the error that was told. */
 int cli_open(cli *c, const char *path, int *fd);
-void *cli_alloc(size_t size);
-char *cli_strdup(const char *text, size_t length);
+/* Small memory for names and lists. Ends the program with code 7 when there is none. */
+CLI_NEVER_NULL void *cli_alloc(size_t size);
+CLI_NEVER_NULL char *cli_strdup(const char *text, size_t length);
 /* The shortest text that reads back as the same number; "nan" where it is not one. */
 const char *cli_number(double value, char buf[CLI_NUMBER_SIZE]);
 /* "1.4 GiB" */
@@ -260,7 +261,7 @@ void cli_json_cell(json_t *object, const rlar_eval_result *r, int64_t cell); /* 
 json_t *cli_json_tried(const rlar_eval_result *r, int64_t cell); /* these and the accuracy */
 json_t *cli_json_grid(const rlar_eval_result *r);
 /* What a method has reached: parameters, accuracies, times, the grid. */
-json_t *cli_result_json(const rlar_eval_result *r, const rlar_params *params, rlar_tune tune);
+json_t *cli_result_json(const rlar_eval_result *r, const rlar_params *used, rlar_tune tune);
 
 typedef struct cli_pair {
     int a, b;

@@ -210,6 +210,7 @@ static int fit(cli *c, const cli_data *data, const rlar_params *params,
     c->started = cli_now();
     const rlar_status status = rlar_fit(c->ctx, data->data, params, options, &model, &info);
     c->on_iteration = NULL;
+    c->on_iteration_user = NULL;
     int code = cli_check(c, status);
     tell_warning(c, status, warned);
     if (code == 0)

@@ -96,6 +96,7 @@ int cli_cmd_tune(cli *c) {
         code = cli_check(c, rlar_evaluate(c->ctx, data.data, &p.spec, &eval));
     }
     if (code == 0) {
+        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a plan that was made has a method */
         tuning t = {.data = &data, .params = p.params[0], .spec = &p.spec};
         t.seconds = cli_now() - c->started;
         t.result.size = sizeof t.result;

@@ -38,6 +38,7 @@ int cli_exit_code(rlar_status status) {
 }
 
 /* One line; longer texts are cut. */
+CLI_PRINTF(3, 0)
 static void say(cli *c, const char *prefix, const char *format, va_list args) {
     char text[2048];
     vsnprintf(text, sizeof text, format, args);

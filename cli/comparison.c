@@ -224,8 +224,8 @@ static json_t *json_test(double statistic, double p) {
 static json_t *json_nemenyi(const cli_comparison *cmp) {
     json_t *test = json_object(), *matrix = json_array();
     for (int m = 0; m < cmp->methods; m++)
-        json_array_append_new(matrix,
-                              json_numbers(cmp->nemenyi_p + m * cmp->methods, cmp->methods));
+        json_array_append_new(
+            matrix, json_numbers(cmp->nemenyi_p + (ptrdiff_t)m * cmp->methods, cmp->methods));
     cli_json_set(test, "critical_difference", cli_json_number(cmp->critical));
     cli_json_set(test, "level", cli_json_number(level));
     cli_json_set(test, "p", matrix);

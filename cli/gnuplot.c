@@ -14,8 +14,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 /* ---- scripts ---- */
 
 /* Light to dark without turning back, so that it reads in grey too. */
@@ -242,6 +240,7 @@ static int refused(cli *c, FILE *messages, int status) {
 /* cairo writes the time into a PDF; the length stays, since the file has a table of offsets. */
 static void fix_date(char *bytes, size_t size) {
     static const char key[] = "/CreationDate (D:", date[] = "20000101000000";
+    /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): only where there are bytes */
     char *at = memmem(bytes, size, key, sizeof key - 1);
     if (at == NULL || (size_t)(bytes + size - at) < sizeof key + sizeof date)
         return;
@@ -256,6 +255,7 @@ static void drop_titles(char *bytes, size_t *size) {
     static const char open[] = "<title>", close[] = "</title>";
     char *to = bytes, *at = bytes, *from;
     const char *end;
+    /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): only where there are bytes */
     while ((from = strstr(at, open)) != NULL && (end = strstr(from, close)) != NULL) {
         memmove(to, at, (size_t)(from - at));
         to += from - at;

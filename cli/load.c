@@ -86,6 +86,7 @@ char *cli_data_find(const cli *c, const char *word) {
 
 /* "x/COIL20.mat.gz" -> "COIL20"; a folder keeps its name. */
 static char *short_name(const char *path) {
+    /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): a word of the command */
     if (strcmp(path, "-") == 0)
         return cli_strdup("stdin", 5);
     size_t end = strlen(path);

@@ -278,6 +278,7 @@ static int make_data(cli *c, cli_data *out, const cli_mat_labels *labels, int64_
 /* Which way round, and the samples as n rows of d doubles. */
 static int take_samples(cli *c, const matvar_t *x, const cli_mat_labels *labels, cli_data *out,
                         int64_t *n, int64_t *d) {
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): only with samples */
     const int64_t rows = (int64_t)x->dims[0], columns = (int64_t)x->dims[1];
     const bool turned = labels->count >= 0 && labels->count != rows && labels->count == columns;
     if (labels->count >= 0 && labels->count != rows && !turned)

@@ -90,7 +90,8 @@ static bool is_default(const char *method, const char *name, const json_t *value
         for (int i = 0; i < (int)p->value && choice != NULL; i++)
             choice = strchr(choice, '|') != NULL ? strchr(choice, '|') + 1 : NULL;
         const size_t length = choice != NULL ? strcspn(choice, "|") : 0;
-        return text != NULL && strlen(text) == length && strncmp(choice, text, length) == 0;
+        return text != NULL && choice != NULL && strlen(text) == length &&
+               strncmp(choice, text, length) == 0;
     }
     return false;
 }

@@ -86,15 +86,11 @@ static char *join(char *const *part, unsigned mask) {
     size_t length = 0;
     for (int i = 0; i < CLI_RESULT_PARTS; i++)
         length += strlen(part[i]) + 2;
-    char *text = cli_alloc(length + 1);
-    text[0] = '\0';
-    for (int i = 0; i < CLI_RESULT_PARTS; i++) {
-        if ((mask >> i & 1U) == 0 || part[i][0] == '\0')
-            continue;
-        if (text[0] != '\0')
-            strcat(text, ", ");
-        strcat(text, part[i]);
-    }
+    char *text = cli_alloc(length + 1), *end = text;
+    *end = '\0';
+    for (int i = 0; i < CLI_RESULT_PARTS; i++)
+        if ((mask >> i & 1U) != 0 && part[i][0] != '\0')
+            end += sprintf(end, "%s%s", end > text ? ", " : "", part[i]);
     return text;
 }
 

@@ -11,6 +11,17 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+/* MemorySanitizer: memory of ours has no value yet, whatever allocator it came from. */
+#if defined(__has_feature)
+#if __has_feature(memory_sanitizer)
+#include <sanitizer/msan_interface.h>
+#define RLAR_NO_VALUE(memory, bytes) __msan_allocated_memory(memory, bytes)
+#endif
+#endif
+#ifndef RLAR_NO_VALUE
+#define RLAR_NO_VALUE(memory, bytes) ((void)0)
+#endif
+
 enum { ALIGNMENT = 64, WORTH_A_CALL = 1 << 16 };
 
 typedef struct block_header {
@@ -54,6 +65,7 @@ static void *block_new(rlar_memory *memory, size_t bytes) {
     const uintptr_t start = ((uintptr_t)raw + 2 * ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     void *user = (char *)raw + (start - (uintptr_t)raw);
     *header_of(user) = (block_header){.raw = raw, .size = bytes, .memory = memory};
+    RLAR_NO_VALUE(user, bytes);
     return user;
 }
 

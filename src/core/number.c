@@ -282,10 +282,9 @@ static void big_scale(big *b, int64_t tens, int64_t twos) {
     big_multiply_add(b, 1u << (twos > 0 ? twos : 0), 0);
 }
 
+/* The limbs above the count are zero. */
 static int big_compare(const big *a, const big *b) {
-    if (a->count != b->count)
-        return a->count < b->count ? -1 : 1;
-    for (int i = a->count - 1; i >= 0; i--)
+    for (int i = BIG_LIMBS - 1; i >= 0; i--)
         if (a->limb[i] != b->limb[i])
             return a->limb[i] < b->limb[i] ? -1 : 1;
     return 0;

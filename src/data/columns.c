@@ -49,9 +49,7 @@ static void list_columns(const rlar_columns *columns, char list[LIST_SIZE]) {
         const char *name = rlar__texts_at(&columns->names, j);
         const int length = snprintf(list + at, LIST_SIZE - at, "%s%s", j ? ", " : "",
                                     rlar__token(name, strlen(name), buf));
-        at += (size_t)length;
-        if (at >= LIST_SIZE)
-            return; /* cut short by snprintf */
+        at += (size_t)length; /* a name has no control characters: 45 bytes at most */
     }
     if (columns->names.count > LISTED)
         snprintf(list + at, LIST_SIZE - at, ", ...");

@@ -85,14 +85,12 @@ bool rlar__format_known(const char *name) {
     return known;
 }
 
-static rlar_status by_name(rlar_ctx *ctx, const char *path, const char *name,
-                           const rlar_format **out) {
-    for (int i = 0; i < FORMATS; i++)
-        if (strcmp(name, format_at(i)->name) == 0) {
-            *out = format_at(i);
-            return RLAR_OK;
-        }
-    return rlar__fail(ctx, RLAR_E_ARG, "%s: the format %s needs a folder", path, name);
+/* The name is known (rlar__format_known), and images do not come here. */
+static const rlar_format *by_name(const char *name) {
+    int i = 0;
+    while (strcmp(name, format_at(i)->name) != 0)
+        i++;
+    return format_at(i);
 }
 
 /* ---- By content ---- */
@@ -182,11 +180,9 @@ rlar_status rlar__format_choose(rlar_ctx *ctx, const char *path, const char *nam
                                 rlar_source *source, const rlar_format **out) {
     const char *bytes;
     size_t size;
-    if (named)
-        return by_name(ctx, path, named, out);
-    if (ends_in_mat(path))
+    if (!named && ends_in_mat(path))
         return matlab(ctx, path);
-    const rlar_format *format = by_ending(path);
+    const rlar_format *format = named ? by_name(named) : by_ending(path);
     if (format) {
         *out = format;
         return RLAR_OK;

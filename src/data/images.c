@@ -203,11 +203,7 @@ static rlar_status push_image(rlar_folder *f, const char *path, const char *name
 }
 
 rlar_status rlar__folder_next(rlar_folder *folder, bool *more) {
-    const char *name = rlar__texts_at(&folder->files, folder->next);
-    if (!name) {
-        *more = false;
-        return RLAR_OK;
-    }
+    const char *name = rlar__texts_at(&folder->files, folder->next); /* a folder has one at least */
     char *path;
     RLAR_TRY(join(folder->ctx, folder->path, name, &path));
     rlar_status status = rlar__image_read(folder->ctx, path, &folder->image);

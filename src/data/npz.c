@@ -36,8 +36,6 @@ static rlar_status npz_open(rlar_ctx *ctx, void *state, rlar_sink *sink,
 /* Nothing can be read before the directory, which is last: collect. */
 static rlar_status npz_feed(void *state, const char *bytes, size_t size) {
     npz_parser *p = state;
-    if (size > (size_t)INT64_MAX - p->size)
-        return rlar__fail(p->ctx, RLAR_E_TOO_LARGE, "%s: more than 2^63 bytes", p->file);
     RLAR_TRY(rlar__grow(p->ctx, &p->bytes, &p->capacity, (int64_t)(p->size + size), 1,
                         "the bytes of an NPZ file"));
     if (size > 0)

@@ -76,8 +76,6 @@ static void text_append(char *buf, size_t size, const char *text) {
 }
 
 void rlar__scaling_text(const rlar_scaling *scaling, char *buf, size_t size) {
-    if (size == 0)
-        return;
     buf[0] = '\0';
     if (scaling->count == 0)
         text_append(buf, size, "none");

@@ -87,8 +87,6 @@ static rlar_status check_name(rlar_sink *s, const rlar_place *at, const char *wh
 rlar_status rlar__sink_columns(rlar_sink *s, int64_t count, const char *const *names,
                                const bool *nominal) {
     rlar_columns *c = &s->columns;
-    if (count < 1)
-        return rlar__fail(s->ctx, RLAR_E_DATA, "%s: the table has no columns", s->rule.file);
     c->count = count;
     for (int64_t j = 0; names && j < count; j++) {
         const char *name = names[j] ? names[j] + strspn(names[j], " \t") : "";

@@ -114,16 +114,12 @@ static rlar_status fill_block(void *arg, int64_t index) {
 
 rlar_status rlar__sink_densify(rlar_sink *s) {
     const int64_t n = s->n, d = s->sparse_d;
-    int64_t cells;
     if (d == 0)
         return rlar__fail(s->ctx, RLAR_E_DATA,
                           "%s: no row has a feature; expected 'label index:value ...'",
                           s->rule.file);
-    RLAR_TRY(rlar__sink_dense_allowed(s, &s->sparse_at, n, d));
-    if (__builtin_mul_overflow(n, d, &cells))
-        return rlar__fail(s->ctx, RLAR_E_TOO_LARGE,
-                          "%s: %lld samples of %lld features do not fit 64 bits", s->rule.file,
-                          (long long)n, (long long)d);
+    RLAR_TRY(rlar__sink_dense_allowed(s, &s->sparse_at, n, d)); /* so the product fits */
+    const int64_t cells = n * d;
     RLAR_TRY(rlar__sink_next_block(s));
     rlar__free(s->x);
     s->x_capacity = 0;

@@ -110,60 +110,41 @@ static rlar_status put_label_numbers(target *t, const double *class_value, bool 
 
 /* ---- Text ---- */
 
-/* The next code point of a UTF-8 text; false for bytes that are none (overlong, surrogate, cut). */
-static bool utf8_next(const unsigned char **s, uint32_t *code) {
-    static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
-    const unsigned char lead = **s;
-    const int size = lead < 0x80 ? 1 : lead < 0xC0 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-    if (size == 0 || lead > 0xF4)
-        return false;
-    *code = size == 1 ? lead : lead & (0x7Fu >> size);
-    for (int i = 1; i < size; i++) {
-        if (((*s)[i] & 0xC0) != 0x80)
-            return false;
-        *code = *code << 6 | ((*s)[i] & 0x3Fu);
-    }
-    *s += size;
-    return *code >= smallest[size] && *code <= 0x10FFFF && !(*code >= 0xD800 && *code <= 0xDFFF);
+/* The next code point of a UTF-8 text. Data have no other names (rlar__name_fault); whatever the
+ * bytes are, it does not go beyond their end. */
+static uint32_t utf8_next(const unsigned char **s) {
+    const unsigned char lead = *(*s)++;
+    uint32_t code = lead < 0x80 ? lead : lead & (lead < 0xE0 ? 0x1Fu : lead < 0xF0 ? 0x0Fu : 0x07u);
+    while ((**s & 0xC0) == 0x80)
+        code = code << 6 | (*(*s)++ & 0x3Fu);
+    return code;
 }
 
 /* Characters of the longest text. */
-static rlar_status longest(rlar_ctx *ctx, const rlar_texts *texts, int64_t *out) {
-    char token[RLAR_TOKEN_SIZE];
+static int64_t longest(const rlar_texts *texts) {
     int64_t most = 1; /* NumPy has no texts of length 0 */
     for (int64_t i = 0; i < texts->count; i++) {
-        const char *text = rlar__texts_at(texts, i);
-        const unsigned char *s = (const unsigned char *)text;
+        const unsigned char *s = (const unsigned char *)rlar__texts_at(texts, i);
         int64_t count = 0;
-        for (uint32_t code; *s; count++)
-            if (!utf8_next(&s, &code))
-                return rlar__fail(ctx, RLAR_E_DATA,
-                                  "the name '%s' is not UTF-8 and cannot be written as npz; use "
-                                  "csv, or convert the file it came from",
-                                  rlar__token(text, strlen(text), token));
+        for (; *s; count++)
+            (void)utf8_next(&s);
         most = count > most ? count : most;
     }
-    *out = most;
-    return RLAR_OK;
+    return most;
 }
 
 /* One value of '<U': UTF-32, filled up with zeros. */
 static void put_text(target *t, const char *text, int64_t width) {
     const unsigned char *s = (const unsigned char *)text;
-    for (int64_t k = 0; k < width; k++) {
-        uint32_t code = 0;
-        if (*s)
-            (void)utf8_next(&s, &code); /* checked by longest() */
-        put_integer(t, code, 4);
-    }
+    for (int64_t k = 0; k < width; k++)
+        put_integer(t, *s ? utf8_next(&s) : 0, 4);
 }
 
 /* `count` of the texts; index NULL: all in order. */
 static rlar_status put_texts(target *t, const rlar_texts *texts, const int64_t *index,
                              int64_t count) {
     char descr[32];
-    int64_t width = 1;
-    RLAR_TRY(longest(t->w->ctx, texts, &width));
+    const int64_t width = longest(texts);
     (void)snprintf(descr, sizeof descr, "<U%lld", (long long)width);
     put_header(t, descr, count, -1);
     for (int64_t i = 0; i < count; i++) {

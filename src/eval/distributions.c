@@ -55,7 +55,8 @@ static double beta_fraction(double x, double a, double b) {
     enum { MOST_TERMS = 1000000 };
     double fraction = 1, up = 1, down = 0;
     for (int i = 1; i <= MOST_TERMS; i++) {
-        const double m = i / 2, below = (a + i - 1) * (a + i);
+        const int half = i / 2;
+        const double m = half, below = (a + i - 1) * (a + i);
         const double d = (i % 2 != 0 ? -(a + m) * (a + b + m) : m * (b - m)) * x / below;
         up = off_zero(1 + d / up);
         down = 1 / off_zero(1 + d * down);

@@ -41,6 +41,8 @@ static void compare(const tiling *t, const block *a, int64_t j, const block *b, 
                     const double *row, double *limit) {
     const rlar_list *own = &a->list[j - a->from];
     for (int64_t e = 0; e < count; e++) {
+        /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): rows are as long as
+         * the block */
         if (row && row[e] > rlar__list_limit(own) && row[e] > limit[e])
             continue;
         const int64_t m = b->from + e;
@@ -82,6 +84,7 @@ static rlar_status meet_task(void *arg, int64_t index) {
     block a, b;
     block_open(t, i, number, &a);
     block_open(t, i, partner, &b);
+    /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): a block has a sample */
     if (a.list[0].count > 0)
         meet(t, &a, &b);
     return RLAR_OK;

@@ -201,6 +201,7 @@ double rlar__sum(int64_t n, const double *x) {
         const int64_t count = n - start < RLAR_SUM_BLOCK ? n - start : RLAR_SUM_BLOCK;
         stack[top++] = block_sum(count, x + start);
         for (int merges = rlar__tree_merges(k); merges > 0; merges--, top--)
+            /* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): merges < top */
             stack[top - 2] += stack[top - 1];
     }
     for (; top > 1; top--)

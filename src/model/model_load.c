@@ -97,6 +97,7 @@ static rlar_status compare_checksum(rlar_ctx *ctx, const model_bytes *m, size_t 
         return RLAR_OK;
     rlar__checksum_print(rlar__model_checksum(m->file, m->size, digits + 8), actual);
     const char *stored = (const char *)m->header + digits;
+    /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): digits > 0 means a header */
     if (memcmp(stored, actual, RLAR_CHECKSUM_DIGITS) != 0)
         return rlar__fail(ctx, RLAR_E_MODEL,
                           "damaged: the bytes have the checksum %s, not the one stored; copy the "

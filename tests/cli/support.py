@@ -11,7 +11,6 @@ Python's standard library and NumPy. Environment:
 import gzip
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess

@@ -162,9 +162,6 @@ class Fit(Verbs):
         self.write("-odd.csv", table_text(X, Y))
         self.assertEqual(self.ok("fit", "--json", "--", "-odd.csv").json["n"], 30)
 
-    def test_preset(self):
-        self.assertEqual(self.json_of("fit", "t.csv", "--preset", "paper")["method"], "rlar")
-
     def test_method_by_name(self):
         self.assertEqual(self.json_of("fit", "t.csv", "--method", "rlar")["method"], "rlar")
 

@@ -4,7 +4,6 @@ import unittest
 import warnings
 
 import numpy as np
-import pandas as pd
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError

@@ -57,6 +57,16 @@ static void dense_rows_any_cut(void **state) {
 }
 
 /* Values that are left out: 0, or the first nominal value. */
+/* A text that a sparse row does not mention is empty: a missing label. */
+static void sparse_row_without_label(void **state) {
+    (void)state;
+    rlar_ctx *ctx = new_ctx();
+    const char text[] = "@relation r\n@attribute a real\n@attribute s string\n@data\n"
+                        "{0 1, 1 'v'}\n{0 2}\n";
+    expect_refused(ctx, arff, text, sizeof text - 1, "f:6:2: the label is missing");
+    end_ctx(ctx);
+}
+
 static void sparse_rows(void **state) {
     (void)state;
     rlar_ctx *ctx = new_ctx();
@@ -191,13 +201,10 @@ static void memory_faults(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(memory_faults),
-        cmocka_unit_test(dense_rows_any_cut),
-        cmocka_unit_test(sparse_rows),
-        cmocka_unit_test(label_rule),
-        cmocka_unit_test(names_like_missing_values),
-        cmocka_unit_test(missing_values),
-        cmocka_unit_test(refused),
+        cmocka_unit_test(memory_faults),   cmocka_unit_test(dense_rows_any_cut),
+        cmocka_unit_test(sparse_rows),     cmocka_unit_test(sparse_row_without_label),
+        cmocka_unit_test(label_rule),      cmocka_unit_test(names_like_missing_values),
+        cmocka_unit_test(missing_values),  cmocka_unit_test(refused),
         cmocka_unit_test(cut_and_flipped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -55,7 +55,64 @@ static void test_sizes_are_checked(void **state) {
     size_t out;
     assert_false(rlar__size_mul(SIZE_MAX / 2, 3, &out));
     assert_false(rlar__size_add(SIZE_MAX, 1, &out));
+    assert_int_equal(rlar__alloc(ctx, INT64_MAX / 2 + 2, 1, "p", &p), RLAR_E_TOO_LARGE);
+    rlar_texts texts = {0};
+    assert_int_equal(rlar__texts_add(ctx, &texts, "", SIZE_MAX), RLAR_E_TOO_LARGE);
+    assert_non_null(strstr(rlar_ctx_error(ctx), "18446744073709551615 bytes is too long"));
+    assert_int_equal(texts.count, 0);
     rlar_ctx_free(ctx);
+}
+
+/* The largest unit is the last one. */
+static void test_sizes_are_told_in_units(void **state) {
+    (void)state;
+    static const struct {
+        int64_t bytes;
+        const char *text;
+    } cases[] = {{1023, "1023 bytes needed"},
+                 {1024, "1.0 KiB needed"},
+                 {INT64_C(5) << 39, "2.5 TiB needed"},
+                 {INT64_C(3) << 60, "3072.0 PiB needed"}};
+    rlar_ctx *ctx = new_ctx(1, 10);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        void *p = NULL;
+        assert_int_equal(rlar__alloc(ctx, cases[i].bytes, 1, "p", &p), RLAR_E_NOMEM);
+        assert_non_null(strstr(rlar_ctx_error(ctx), cases[i].text));
+        assert_non_null(strstr(rlar_ctx_error(ctx), "the memory limit is 10 bytes"));
+    }
+    rlar_ctx_free(ctx);
+}
+
+/* Overlong forms, surrogates, what lies beyond U+10FFFF and what is cut off are no characters. */
+static void test_utf8(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t length;
+    } cases[] = {{"a", 1},
+                 {"\xc2\x80", 2},
+                 {"\xc1\xbf", 0},
+                 {"\xc2\x40", 0},
+                 {"\xc2", 0},
+                 {"\xe0\xa0\x80", 3},
+                 {"\xe0\x9f\xbf", 0},
+                 {"\xed\x9f\xbf", 3},
+                 {"\xed\xa0\x80", 0},
+                 {"\xef\xbf\xbf", 3},
+                 {"\xf0\x90\x80\x80", 4},
+                 {"\xf0\x8f\xbf\xbf", 0},
+                 {"\xf4\x8f\xbf\xbf", 4},
+                 {"\xf4\x90\x80\x80", 0},
+                 {"\xf5\x80\x80\x80", 0},
+                 {"\x80", 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(rlar__utf8_length(cases[i].text, strlen(cases[i].text)), cases[i].length);
+}
+
+static void *no_memory(void *user, size_t bytes) {
+    (void)user;
+    (void)bytes;
+    return NULL;
 }
 
 static void test_options_are_checked(void **state) {
@@ -67,6 +124,11 @@ static void test_options_are_checked(void **state) {
     o.threads = 100000;
     assert_int_equal(rlar_ctx_new(&o, &ctx), RLAR_E_ARG);
     o = RLAR_INIT(rlar_ctx_options);
+    o.max_memory = -1;
+    assert_int_equal(rlar_ctx_new(&o, &ctx), RLAR_E_ARG);
+    o = RLAR_INIT(rlar_ctx_options);
+    o.alloc = no_memory; /* without its release */
+    assert_int_equal(rlar_ctx_new(&o, &ctx), RLAR_E_ARG);
     o.size = 0;
     assert_int_equal(rlar_ctx_new(&o, &ctx), RLAR_E_ARG);
     assert_int_equal(rlar_ctx_new(NULL, NULL), RLAR_E_ARG);
@@ -234,12 +296,13 @@ static void test_a_fork_makes_its_own_threads(void **state) {
     static int64_t out[1000];
     rlar_ctx *ctx = new_ctx(3, 0);
     assert_int_equal(rlar__parallel(ctx, 1000, square, out), RLAR_OK);
+    fflush(NULL); /* nothing may be printed twice */
     const pid_t pid = fork();
     if (pid == 0) {
         memset(out, 0, sizeof out);
         const bool ok = rlar__parallel(ctx, 1000, square, out) == RLAR_OK && out[999] == 999 * 999;
         rlar_ctx_free(ctx);
-        _exit(ok ? 0 : 1);
+        exit(ok ? 0 : 1); /* not _exit: what was counted of the coverage is written at the end */
     }
     int status = -1;
     assert_int_equal(waitpid(pid, &status, 0), pid);
@@ -264,6 +327,21 @@ static void test_a_rest_ends_the_threads(void **state) {
     rlar_ctx_free(ctx);
 }
 
+/* What a task begins leaves the cancellation and the text of its parent alone. */
+static void test_a_child_does_not_begin_afresh(void **state) {
+    (void)state;
+    rlar_ctx *ctx = new_ctx(1, 0), child;
+    rlar__ctx_child(ctx, false, &child);
+    rlar__fail(&child, RLAR_E_DATA, "old");
+    atomic_store(ctx->cancel, 1);
+    rlar__begin(&child);
+    assert_int_equal(rlar__poll(&child), RLAR_E_CANCELLED);
+    rlar__ctx_child_end(&child);
+    rlar__begin(ctx);
+    assert_int_equal(rlar__poll(ctx), RLAR_OK);
+    rlar_ctx_free(ctx);
+}
+
 /* ---- Random numbers ---- */
 
 static void test_rng_known_values(void **state) {
@@ -285,6 +363,21 @@ static void test_rng_below_is_uniform(void **state) {
     for (int i = 0; i < 7; i++)
         assert_in_range(counts[i], 9600, 10400); /* four standard deviations are 370 */
     assert_int_equal(rlar__rng_below(&rng, 1), 0);
+}
+
+/* Half of the draws lie below 2^64 mod bound; each of them is drawn again, none is folded. */
+static void test_rng_below_rejects(void **state) {
+    (void)state;
+    const uint64_t bound = (UINT64_C(1) << 63) + 1, reject = (UINT64_C(1) << 63) - 1;
+    rlar_rng rng = {.state = 20200608}, same = rng;
+    int rejected = 0;
+    for (int i = 0; i < 1000; i++) {
+        uint64_t draw;
+        while ((draw = rlar__rng_next(&same)) < reject)
+            rejected++;
+        assert_true(rlar__rng_below(&rng, bound) == draw % bound);
+    }
+    assert_in_range(rejected, 820, 1180); /* four standard deviations are 180 */
 }
 
 /* ---- Output files ---- */
@@ -384,6 +477,11 @@ static void test_file_errors(void **state) {
     assert_int_equal(rlar_file_create(ctx, "/dev/null", &file), RLAR_OK);
     assert_int_equal(rlar_file_commit(file), RLAR_OK);
     rlar_file_abort(NULL);
+    assert_int_equal(rlar_file_create(ctx, "", &file), RLAR_E_ARG);
+    assert_string_equal(rlar_ctx_error(ctx), "rlar_file_create: ctx, path and out are needed");
+    assert_int_equal(rlar_file_create(ctx, NULL, &file), RLAR_E_ARG);
+    assert_int_equal(rlar_file_create(ctx, "x", NULL), RLAR_E_ARG);
+    assert_int_equal(rlar_file_create(NULL, "x", &file), RLAR_E_ARG);
     assert_int_equal(rlar_ctx_memory(ctx), 0);
     rlar_ctx_free(ctx);
 }
@@ -399,6 +497,17 @@ static void test_status_texts(void **state) {
     assert_int_equal(rlar__forgive(ctx), RLAR_OK);
     assert_string_equal(rlar_ctx_error(ctx), "");
     assert_int_equal(rlar__forgive(NULL), RLAR_OK);
+    assert_int_equal(rlar__fail_in(NULL, RLAR_E_DATA, "outer"), RLAR_E_DATA);
+    assert_string_equal(rlar_ctx_error(NULL), "no context");
+    rlar__log(NULL, RLAR_OK, "to nobody");
+    /* Every status has a text of its own; what is none has one, too. */
+    for (int a = RLAR_E_INTERNAL; a <= RLAR_W_ZERO; a++) {
+        assert_string_not_equal(rlar_status_text((rlar_status)a), "unknown status");
+        for (int b = RLAR_E_INTERNAL; b < a; b++)
+            assert_string_not_equal(rlar_status_text((rlar_status)a),
+                                    rlar_status_text((rlar_status)b));
+    }
+    assert_string_equal(rlar_status_text((rlar_status)99), "unknown status");
     rlar_ctx_free(ctx);
 }
 
@@ -406,6 +515,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_memory_is_accounted),
         cmocka_unit_test(test_sizes_are_checked),
+        cmocka_unit_test(test_sizes_are_told_in_units),
+        cmocka_unit_test(test_utf8),
         cmocka_unit_test(test_options_are_checked),
         cmocka_unit_test(test_grow_keeps_what_is_there),
         cmocka_unit_test(test_texts),
@@ -416,8 +527,10 @@ int main(void) {
         cmocka_unit_test(test_ranges_cover_everything_once),
         cmocka_unit_test(test_a_fork_makes_its_own_threads),
         cmocka_unit_test(test_a_rest_ends_the_threads),
+        cmocka_unit_test(test_a_child_does_not_begin_afresh),
         cmocka_unit_test(test_rng_known_values),
         cmocka_unit_test(test_rng_below_is_uniform),
+        cmocka_unit_test(test_rng_below_rejects),
         cmocka_unit_test_setup_teardown(test_file_appears_whole_or_not, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_large_writes, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_file_errors, make_folder, remove_folder),

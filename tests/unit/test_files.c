@@ -7,7 +7,9 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -36,6 +38,9 @@ static void test_names_and_endings(void **state) {
         {"nolabel.txt", "1:2 2:3\n", "nolabel", "libsvm"},
         {"r.txt", "% c\n\n@RELATION r\n@attribute a real\n@attribute c {x,y}\n@data\n1,x\n", "r",
          "arff"},
+        {"bom.txt", "\xef\xbb\xbf\n \n1\t2\ta", "bom", "tsv"},
+        {"both.txt", "1,2\t,a\n", "both", "csv"},
+        {"short.txt", "1:2", "short", "libsvm"},
         {".hidden", "1,2,a\n", ".hidden", "csv"}};
     desk d = new_desk();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -57,6 +62,19 @@ static void test_formats_refused(void **state) {
     put(&d, "x.bin", "MATLAB 5.0 MAT-file, Platform: GLNXA64");
     refuse(&d, "x.bin", RLAR_E_UNSUPPORTED,
            ": a MATLAB file; the rlar command reads it, the library does not: use rlar convert");
+    write_bytes(&d.folder, "x.txt", "\x40\0\0\0\0\0\0\0{\"W\":{}}       ", 24);
+    refuse(&d, "x.txt", RLAR_E_DATA, ": a model, where data are expected; rlar info shows it");
+    write_bytes(&d.folder, "x.txt", "\x93NUMPY\1\0", 8);
+    refuse(&d, "x.txt", RLAR_E_DATA, ": ends within the NPY header; the file is truncated");
+    write_bytes(&d.folder, "x.txt", "PK\3\4", 4);
+    refuse(&d, "x.txt", RLAR_E_DATA,
+           ": not a sound ZIP container: there is no end record; the file is truncated or damaged, "
+           "save it again");
+    put(&d, "x.txt", "1 1:2\n");
+    d.options.format = "libsvm"; /* not the first of the list */
+    rlar_data_free(read_file(&d, "x.txt"));
+    d.options.format = "images";
+    refuse(&d, "x.txt", RLAR_E_IO, ": cannot open the folder: Not a directory");
     d.options.format = "mat";
     refuse(&d, "x.mat", RLAR_E_UNSUPPORTED,
            "format mat: the rlar command reads MATLAB files, the library does not");
@@ -201,6 +219,138 @@ static void test_stdin(void **state) {
     close(saved);
 }
 
+typedef struct slow_writer {
+    int fd;
+    const unsigned char *bytes;
+    size_t size;
+} slow_writer;
+
+/* Write the rest when what is in the pipe has been read. */
+static void *write_slowly(void *arg) {
+    const slow_writer *w = arg;
+    int left = 1;
+    const struct timespec wait = {.tv_nsec = 1000000};
+    while (left > 0) {
+        assert_int_equal(ioctl(w->fd, FIONREAD, &left), 0);
+        nanosleep(&wait, NULL);
+    }
+    assert_int_equal(write(w->fd, w->bytes, w->size), w->size);
+    close(w->fd);
+    return NULL;
+}
+
+/* The first read of a pipe brings one byte, which does not tell whether it is gzip; there may be no
+ * more of them. */
+static void test_one_byte_first(void **state) {
+    (void)state;
+    unsigned char packed[1024];
+    const size_t size = pack(small, sizeof small - 1, packed, sizeof packed);
+    for (int more = 0; more < 2; more++) {
+        int ends[2];
+        char path[32];
+        pthread_t writer = 0;
+        rlar_ctx *ctx = new_ctx();
+        rlar_data *data = NULL;
+        assert_int_equal(pipe(ends), 0);
+        assert_int_equal(write(ends[1], more ? packed : (const unsigned char *)"a", 1), 1);
+        slow_writer w = {ends[1], packed + 1, size - 1};
+        if (more)
+            assert_int_equal(pthread_create(&writer, NULL, write_slowly, &w), 0);
+        else
+            close(ends[1]);
+        snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
+        const rlar_status status = rlar_data_read(ctx, path, NULL, &data);
+        if (more) {
+            assert_int_equal(pthread_join(writer, NULL), 0);
+            assert_int_equal(status, RLAR_OK);
+            check_small(data);
+            rlar_data_free(data);
+        } else {
+            assert_int_equal(status, RLAR_E_DATA); /* a single column named a */
+        }
+        close(ends[0]);
+        end_ctx(ctx);
+    }
+}
+
+/* zlib takes its window when the first bytes come out: no memory then is no damage of the file. */
+static void test_gzip_without_memory(void **state) {
+    (void)state;
+    desk d = new_desk();
+    enum { LONG = 300000 }; /* more than comes out in one step */
+    static unsigned char packed[LONG];
+    char path[512];
+    faulty f;
+    char *text = malloc(LONG + 1);
+    for (int i = 0; i < LONG; i += 4)
+        memcpy(text + i, i % 8 ? "2,b\n" : "1,a\n", 5);
+    write_bytes(&d.folder, "x.csv.gz", packed, pack(text, LONG, packed, sizeof packed));
+    free(text);
+    path_in(&d.folder, "x.csv.gz", path);
+    rlar_ctx *ctx = new_faulty_ctx(&f);
+    rlar_status status = RLAR_E_NOMEM;
+    int fault = 0;
+    for (; status == RLAR_E_NOMEM; fault++) {
+        rlar_data *data = NULL;
+        f.left = fault;
+        status = rlar_data_read(ctx, path, NULL, &data);
+        f.left = INT32_MAX;
+        rlar_data_free(data);
+    }
+    assert_int_equal(status, RLAR_OK);
+    assert_true(fault > 10);
+    rlar_source *source = NULL;
+    const size_t size = pack(small, sizeof small - 1, packed, sizeof packed);
+    for (f.left = 0; f.left < 4; f.left += 2) { /* each call takes what was left, and fails */
+        const int left = f.left;
+        assert_int_equal(rlar__source_memory(ctx, packed, size, "m", &source), RLAR_E_NOMEM);
+        f.left = left;
+    }
+    f.left = INT32_MAX;
+    assert_null(source);
+    end_ctx(ctx);
+    end_desk(&d);
+}
+
+/* A file that opens, and cannot be read at its beginning: the memory of this process. */
+static void test_read_error(void **state) {
+    (void)state;
+    desk d = new_desk();
+    rlar_data *data = NULL;
+    rlar_model *model = NULL;
+    assert_int_equal(rlar_data_read(d.ctx, "/proc/self/mem", NULL, &data), RLAR_E_IO);
+    assert_string_equal(rlar_ctx_error(d.ctx), "/proc/self/mem: cannot read: Input/output error");
+    assert_int_equal(rlar_model_load(d.ctx, "/proc/self/mem", &model), RLAR_E_IO);
+    assert_string_equal(rlar_ctx_error(d.ctx), "/proc/self/mem: cannot read: Input/output error");
+    assert_null(data);
+    assert_null(model);
+    end_desk(&d);
+}
+
+/* Long names are cut where a character ends, and a long list of them after ten. */
+static void test_long_names(void **state) {
+    (void)state;
+    desk d = new_desk();
+    char text[16 * 64 + 8] = "", list[16 * 64] = "", expected[2 * RLAR_ERROR_SIZE];
+    for (int i = 0; i < 12; i++) { /* 13 letters, 14 characters of 2 bytes: byte 40 is within one */
+        strcat(text, "abcdefghijklm");
+        for (int k = 0; k < 14; k++)
+            strcat(text, "\xc3\xa9");
+        strcat(text, i < 11 ? "," : "\n1,2\n");
+        if (i < 10)
+            strcat(list, "abcdefghijklm"
+                         "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"
+                         "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9..., ");
+    }
+    put(&d, "x.csv", text);
+    d.options.label = "kind";
+    d.options.header = 1;
+    snprintf(expected, sizeof expected,
+             ": there is no column 'kind' for the label; the 12 columns are %s...", list);
+    refuse(&d, "x.csv", RLAR_E_ARG, expected);
+    end_desk(&d);
+}
+
 static void test_memory_source(void **state) {
     (void)state;
     rlar_ctx *ctx = new_ctx();
@@ -269,9 +419,10 @@ static pid_t start_writer(const char *path, bool finish) {
     const pid_t child = fork();
     if (child != 0)
         return child;
+    const struct timespec wait = {.tv_nsec = 100000000};
+    nanosleep(&wait, NULL); /* meanwhile the reader waits in open() */
     const int fd = open(path, O_WRONLY);
     const size_t half = 20;
-    const struct timespec wait = {.tv_nsec = 100000000};
     if (fd < 0 || write(fd, small, half) != (ssize_t)half)
         _exit(1);
     while (!finish)
@@ -387,6 +538,14 @@ static void test_labels_file_refused(void **state) {
     put(&d, "y.txt", "a\n\"\"\nc\n");
     snprintf(text, sizeof text, "%s:2: the line is blank; one label per line is needed", labels);
     refuse(&d, "x.csv", RLAR_E_DATA, text);
+    write_bytes(&d.folder, "y.txt", "a\nb\0b\nc\n", 8);
+    snprintf(text, sizeof text, "%s:2: a NUL byte; text in UTF-8 is expected", labels);
+    refuse(&d, "x.csv", RLAR_E_DATA, text);
+    static const char npy[] = "\x93NUMPY\x01\x00\x3c\x00{'descr': '<f8', 'fortran_order': False, "
+                              "'shape': (1, 2), }\n\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
+    write_bytes(&d.folder, "y.txt", npy, sizeof npy - 1);
+    snprintf(text, sizeof text, "%s: 2 columns; a file of labels has one", labels);
+    refuse(&d, "x.csv", RLAR_E_DATA, text);
     put(&d, "y.txt", "a\nnan\nc\n");
     snprintf(text, sizeof text,
              "%s:2:1: the label is missing; every sample needs one (--missing drop leaves such "
@@ -402,6 +561,10 @@ int main(void) {
                                        cmocka_unit_test(test_options_refused),
                                        cmocka_unit_test(test_gzip),
                                        cmocka_unit_test(test_stdin),
+                                       cmocka_unit_test(test_one_byte_first),
+                                       cmocka_unit_test(test_gzip_without_memory),
+                                       cmocka_unit_test(test_read_error),
+                                       cmocka_unit_test(test_long_names),
                                        cmocka_unit_test(test_memory_source),
                                        cmocka_unit_test(test_progress_and_cancel),
                                        cmocka_unit_test(test_interrupted),

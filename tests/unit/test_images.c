@@ -6,6 +6,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
 #include <math.h>
 #include <png.h>
 #include <zlib.h>
@@ -304,6 +307,20 @@ static void expect_folder_refused(rlar_ctx *ctx, const temp_folder *t, rlar_stat
     assert_non_null(strstr(rlar_ctx_error(ctx), b));
 }
 
+/* This one is called by the library instead of the C library's. */
+static bool readdir_fails;
+
+struct dirent *readdir(DIR *dir) {
+    if (readdir_fails) {
+        errno = EIO;
+        return NULL;
+    }
+    struct dirent *(*next)(DIR *) = NULL;
+    void *symbol = dlsym(RTLD_NEXT, "readdir64");
+    memcpy(&next, &symbol, sizeof next); /* ISO C does not turn one into the other */
+    return next(dir);
+}
+
 static void folder_faults(void **state) {
     (void)state;
     rlar_ctx *ctx = new_ctx();
@@ -319,6 +336,9 @@ static void folder_faults(void **state) {
     expect_folder_refused(ctx, &t, RLAR_E_DATA, "a/2.pgm", "neither PGM");
     write_bytes(&t, "a/2.pgm", "", 0);
     expect_folder_refused(ctx, &t, RLAR_E_DATA, "a/2.pgm", "neither PGM");
+    readdir_fails = true;
+    expect_folder_refused(ctx, &t, RLAR_E_IO, t.path, "cannot list the folder: Input/output error");
+    readdir_fails = false;
     remove_folder(&t);
     expect_folder_refused(ctx, &t, RLAR_E_IO, t.path, "cannot open");
     end_ctx(ctx);

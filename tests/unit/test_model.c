@@ -6,6 +6,8 @@
 
 #include <cmocka.h>
 
+#include <fcntl.h>
+#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -332,6 +334,13 @@ static void test_refusals(void **state) {
         {"\"references\":{\"dtype\":\"F64\",\"shape\":[5,2]",
          "\"references\":{\"dtype\":\"F64\",\"shape\":[9,2]", "asks for more than the 256 bytes"},
         {"\"params\":\"{", "\"params\":\"[", "params is not valid JSON"},
+        {"\"params\":\"{\\\"alpha\\\":\\\"0.1\\\",\\\"solver\\\":\\\"paper\\\"}\"",
+         "\"params\":\"[\\\"alpha\\\",\\\"0.1\\\",\\\"solver\\\",\\\"paper\\\"]\"",
+         "metadata \"params\" is not a JSON object"},
+        {"\"format_version\":\"1\"", "\"format_version\":\"0\"", "format_version is \"0\""},
+        {"\"references\":{\"dtype\":\"F64\",\"shape\":[5,2]",
+         "\"references\":{\"dtype\":\"F64\",\"shape\":[-,2]", "the header is not valid JSON"},
+        {"\"b\":{\"dtype\"", "\"c\":{\"dtype\"", "tensor \"c\" does not belong"},
     };
     rlar_ctx *ctx = new_ctx();
     rlar_model *m = make_model(ctx, "minmax", false);
@@ -392,9 +401,152 @@ static void test_bad_contents(void **state) {
     add(ctx, &m->features, "only one");
     expect_bad_model(ctx, m, "1 feature names for 3 features");
     m = make_model(ctx, "unit", false);
+    rlar__texts_free(&m->classes);
+    expect_bad_model(ctx, m, "0 classes: at least one is needed");
+    m = make_model(ctx, "unit", false);
     add(ctx, &m->param_names, "alpha");
     add(ctx, &m->param_values, "twice");
     expect_bad_model(ctx, m, "params is not valid JSON");
+    rlar_ctx_free(ctx);
+}
+
+/* A model around this header, without a checksum that is right. */
+static void expect_header(rlar_ctx *ctx, const char *header, int64_t data, const char *answer) {
+    const size_t length = strlen(header), size = 8 + length + (size_t)data;
+    unsigned char *bytes = calloc(1, size);
+    assert_non_null(bytes);
+    bytes[0] = (unsigned char)length;
+    bytes[1] = (unsigned char)(length >> 8);
+    memcpy(bytes + 8, header, length);
+    assert_int_equal(load_copy(ctx, bytes, size, false), RLAR_E_MODEL);
+    if (strstr(rlar_ctx_error(ctx), answer) == NULL)
+        fail_msg("\"%s\" lacks \"%s\"", rlar_ctx_error(ctx), answer);
+    free(bytes);
+}
+
+#define META(more)                                                                                 \
+    "{\"__metadata__\":{\"format\":\"rlar\",\"format_version\":\"1\",\"method\":\"m\","            \
+    "\"params\":\"{}\",\"classes\":\"[\\\"a\\\"]\",\"scale\":\"unit\",\"version\":\"1\","          \
+    "\"checksum\":\"crc64-xz:0000000000000000\"" more "},"
+#define TENSOR(name, type, shape, offsets)                                                         \
+    "\"" name "\":{\"dtype\":\"" type "\",\"shape\":" shape ",\"data_offsets\":" offsets "}"
+#define W_AND_B                                                                                    \
+    TENSOR("W", "F64", "[1,1]", "[0,8]")                                                           \
+    "," TENSOR("b", "F64", "[1]", "[8,16]") "," TENSOR("fill", "F64", "[1]", "[16,24]")
+#define REFERENCES                                                                                 \
+    "," TENSOR("references", "F64", "[0,1]", "[24,24]") "," TENSOR("reference_class", "I64",       \
+                                                                   "[0]", "[24,24]") "}"
+
+/* Headers that no writer of ours makes. */
+static void test_headers(void **state) {
+    (void)state;
+    rlar_ctx *ctx = new_ctx();
+    expect_header(ctx, META("") W_AND_B "," TENSOR("references", "F64", "[0,1]", "[24,24]") "}", 24,
+                  "tensor reference_class is missing");
+    expect_header(ctx, META("") W_AND_B REFERENCES, 32,
+                  "8 bytes too many: the header promises 504, the file has 512; copy it again");
+    expect_header(ctx, META(",\"features\":\"[7]\"") W_AND_B REFERENCES, 24,
+                  "feature name 1 is not a text");
+    expect_header(ctx, META(",\"features\":\"{}\"") W_AND_B REFERENCES, 24,
+                  "metadata \"features\" is not a JSON list");
+    expect_header(ctx, META("") TENSOR("W", "F64", "[4611686018427387904,4]", "[0,8]") REFERENCES,
+                  24, "its shape asks for more than the 24 bytes");
+    expect_header(ctx, META("") TENSOR("W", "F64", "[1,1]", "[0,8]") "}", 8,
+                  "references [-1, ...]: a shape is missing");
+    rlar_ctx_free(ctx);
+}
+
+/* Sizes that only a defect of ours could bring, and those that do not fit. */
+static void test_sizes(void **state) {
+    (void)state;
+    static const int64_t bad[][4] = {
+        {0, 1, 1, 0}, {1, 0, 1, 0}, {1, 1, 0, 0}, {1, 1, 1, -1}, {1, 1, INT64_C(1) << 31, 0}};
+    static const int64_t large[][4] = {{INT64_C(1) << 62, 4, 1, 0},
+                                       {INT64_C(1) << 62, 2, 1, 0},
+                                       {1, INT64_C(1) << 62, 1, 4},
+                                       {1, INT64_C(1) << 62, 1, 2}};
+    rlar_ctx *ctx = new_ctx();
+    rlar_model *m = NULL;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const int64_t *s = bad[i];
+        assert_int_equal(rlar__model_new(ctx, s[0], s[1], s[2], s[3], &m), RLAR_E_INTERNAL);
+        assert_non_null(strstr(rlar_ctx_error(ctx), "are out of range; report this"));
+    }
+    for (size_t i = 0; i < sizeof large / sizeof *large; i++) {
+        const int64_t *s = large[i];
+        assert_int_equal(rlar__model_new(ctx, s[0], s[1], s[2], s[3], &m), RLAR_E_TOO_LARGE);
+        assert_non_null(strstr(rlar_ctx_error(ctx), "do not fit 64 bits"));
+    }
+    assert_null(m);
+    assert_int_equal(rlar_ctx_memory(ctx), 0);
+    rlar_ctx_free(ctx);
+}
+
+/* What the loader would refuse is not written. */
+static void test_not_written(void **state) {
+    (void)state;
+    rlar_ctx *ctx = new_ctx();
+    void *bytes = NULL;
+    size_t size = 0;
+    rlar_model *m = make_model(ctx, "unit", false);
+    rlar__free(m->method);
+    m->method = NULL;
+    assert_int_equal(rlar_model_save_bytes(ctx, m, &bytes, &size), RLAR_E_INTERNAL);
+    assert_string_equal(rlar_ctx_error(ctx),
+                        "model: method, version or scaling is not filled in; report this");
+    assert_int_equal(rlar__strdup(ctx, "m\xff", &m->method), RLAR_OK);
+    assert_true(rlar_model_save_bytes(ctx, m, &bytes, &size) < 0);
+    assert_non_null(strstr(rlar_ctx_error(ctx), "method name"));
+    rlar_model_free(m);
+    m = make_model(ctx, "unit", false);
+    const size_t length = (size_t)RLAR_MODEL_MAX_HEADER / D;
+    char *name = malloc(length);
+    assert_non_null(name);
+    memset(name, 'n', length);
+    for (int i = 0; i < D; i++)
+        assert_int_equal(rlar__texts_add(ctx, &m->features, name, length), RLAR_OK);
+    free(name);
+    assert_int_equal(rlar_model_save_bytes(ctx, m, &bytes, &size), RLAR_E_TOO_LARGE);
+    assert_non_null(strstr(rlar_ctx_error(ctx), "use shorter class or feature names"));
+    assert_null(bytes);
+    rlar_model_free(m);
+    assert_int_equal(rlar_ctx_memory(ctx), 0);
+    rlar_ctx_free(ctx);
+}
+
+/* The JSON library has an allocator of its own; each of its allocations fails once. It takes some
+ * of these failures for faults of the text, which cannot be told apart. */
+static int json_left;
+
+static void *json_alloc(size_t bytes) {
+    return json_left-- > 0 ? malloc(bytes) : NULL;
+}
+
+static void test_no_memory_for_json(void **state) {
+    (void)state;
+    rlar_ctx *ctx = new_ctx();
+    rlar_model *m = make_model(ctx, "minmax", true), *loaded = NULL;
+    size_t size;
+    unsigned char *bytes = save(ctx, m, &size);
+    rlar_status status = RLAR_E_NOMEM;
+    bool good = true, told = false;
+    int fault = 0;
+    json_set_alloc_funcs(json_alloc, free);
+    for (; fault < 10000 && status < 0; fault++) {
+        json_left = fault;
+        status = rlar_model_load_bytes(ctx, bytes, size, &loaded);
+        told = told || (status == RLAR_E_NOMEM && strstr(rlar_ctx_error(ctx), "bytes of JSON"));
+        good = good && (status >= 0 ||
+                        ((status == RLAR_E_NOMEM || status == RLAR_E_MODEL) && loaded == NULL));
+    }
+    json_set_alloc_funcs(malloc, free); /* before anything can fail: other tests go on */
+    assert_true(good && told);
+    assert_int_equal(status, RLAR_OK);
+    assert_true(fault > 20);
+    assert_models_equal(m, loaded);
+    rlar_model_free(loaded);
+    rlar_bytes_free(ctx, bytes);
+    rlar_model_free(m);
     rlar_ctx_free(ctx);
 }
 
@@ -520,15 +672,43 @@ static void test_files(void **state) {
     assert_int_equal(rmdir(folder), 0);
 }
 
-/* Every allocation of save and load fails once: NOMEM, nothing kept, nothing leaked. */
+/* Longer than the first guess at what a pipe may bring. */
+static void test_long_pipe(void **state) {
+    (void)state;
+    enum { LENGTH = 40000 };
+    char name[LENGTH], path[32];
+    rlar_ctx *ctx = new_ctx();
+    rlar_model *m = make_model(ctx, "unit", false), *loaded = NULL;
+    memset(name, 'n', LENGTH);
+    for (int i = 0; i < D; i++)
+        assert_int_equal(rlar__texts_add(ctx, &m->features, name, LENGTH), RLAR_OK);
+    size_t size;
+    unsigned char *bytes = save(ctx, m, &size);
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    assert_true(fcntl(ends[1], F_SETPIPE_SZ, 1 << 18) >= 1 << 18);
+    assert_int_equal(write(ends[1], bytes, size), size);
+    close(ends[1]);
+    snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
+    assert_int_equal(rlar_model_load(ctx, path, &loaded), RLAR_OK);
+    close(ends[0]);
+    assert_models_equal(m, loaded);
+    rlar_model_free(loaded);
+    rlar_bytes_free(ctx, bytes);
+    rlar_model_free(m);
+    rlar_ctx_free(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trip),  cmocka_unit_test(test_layout),
         cmocka_unit_test(test_crc),         cmocka_unit_test(test_every_truncation),
         cmocka_unit_test(test_every_bit),   cmocka_unit_test(test_mutations),
         cmocka_unit_test(test_refusals),    cmocka_unit_test(test_bad_contents),
+        cmocka_unit_test(test_headers),     cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_not_written), cmocka_unit_test(test_no_memory_for_json),
         cmocka_unit_test(test_not_a_model), cmocka_unit_test(test_names_must_be_utf8),
-        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_long_pipe),   cmocka_unit_test(test_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

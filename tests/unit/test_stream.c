@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <math.h>
+#include <unistd.h>
 
 #include "desk.h"
 
@@ -48,6 +49,56 @@ static void test_blocks(void **state) {
         rlar_stream_free(stream);
     }
     rlar_stream_free(NULL);
+    end_desk(&d);
+}
+
+/* Whatever the number of rows, also where they fill the memory that was taken for them. */
+static void test_every_length(void **state) {
+    (void)state;
+    desk d = new_desk();
+    char text[8 * 70] = "";
+    for (int rows = 1; rows <= 64; rows++) {
+        snprintf(text + strlen(text), 16, "%d,%d,k\n", rows, -rows);
+        put(&d, "x.csv", text);
+        for (int64_t max = 1; max < rows; max += rows / 3 + 1) {
+            rlar_stream *stream = open_stream(&d, "x.csv");
+            const rlar_data *block = NULL;
+            int64_t n = 0;
+            while (assert_int_equal(rlar_stream_next(stream, max, &block), RLAR_OK), block) {
+                for (int64_t i = 0; i < rlar_data_samples(block); i++, n++)
+                    assert_true(value_at(block, i, 0) == (double)(n + 1) &&
+                                value_at(block, i, 1) == -(double)(n + 1));
+            }
+            assert_int_equal(n, rows);
+            rlar_stream_free(stream);
+        }
+    }
+    end_desk(&d);
+}
+
+/* A folder of images, one by one; a slash at its end is not part of its name. */
+static void test_images(void **state) {
+    (void)state;
+    desk d = new_desk();
+    char path[512];
+    make_folder(&d.folder, "faces");
+    make_folder(&d.folder, "faces/a");
+    make_folder(&d.folder, "faces/b");
+    put(&d, "faces/a/1.pgm", "P2 2 1 255 1 2");
+    put(&d, "faces/b/2.pgm", "P2 2 1 255 3 4");
+    rlar_stream *stream = NULL;
+    assert_int_equal(
+        rlar_stream_open(d.ctx, path_in(&d.folder, "faces/", path), &d.options, &stream), RLAR_OK);
+    const rlar_data *block = NULL;
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(rlar_stream_next(stream, 1, &block), RLAR_OK);
+        assert_string_equal(rlar_data_name(block), "faces");
+        assert_string_equal(label_at(block, 0), i ? "b" : "a");
+        assert_true(value_at(block, 0, 1) == 2 * i + 2);
+    }
+    assert_int_equal(rlar_stream_next(stream, 1, &block), RLAR_OK);
+    assert_null(block);
+    rlar_stream_free(stream);
     end_desk(&d);
 }
 
@@ -280,6 +331,8 @@ static void test_stream_of_data(void **state) {
         assert_string_equal(rlar_ctx_error(ctx),
                             "memory: 2 features, but the model has 3; give the features "
                             "that the model was trained with");
+        assert_int_equal(rlar_data_set_features(ctx, data, names), RLAR_OK);
+        check_data_stream(ctx, data, m, model_order);
         assert_int_equal(rlar_data_set_features(ctx, data, own), RLAR_OK);
         assert_int_equal(rlar_stream_data(ctx, data, m, &stream), RLAR_E_MODEL);
         assert_string_equal(rlar_ctx_error(ctx),
@@ -289,6 +342,60 @@ static void test_stream_of_data(void **state) {
     }
     rlar_model_free(m);
     rlar_model_free(wider);
+    end_ctx(ctx);
+}
+
+/* A label that the model does not know has no text any more, so it cannot be written. */
+static void test_unknown_label_is_not_written(void **state) {
+    (void)state;
+    desk d = new_desk();
+    char path[512];
+    rlar_model *m = make_model(d.ctx, names, 2, classes, 3);
+    d.options.model = m;
+    put(&d, "x.csv", "label,a,b\n10,1,2\n5,3,4\n");
+    rlar_data *data = read_file(&d, "x.csv");
+    assert_int_equal(rlar_data_write(d.ctx, data, path_in(&d.folder, "y.csv", path), NULL),
+                     RLAR_E_DATA);
+    assert_string_equal(rlar_ctx_error(d.ctx),
+                        "sample 2 has a class that is unknown to the model it was read with; read "
+                        "the data without the model");
+    assert_int_not_equal(access(path, F_OK), 0);
+    rlar_data_free(data);
+    rlar_model_free(m);
+    end_desk(&d);
+}
+
+/* A stream of data in memory: what was open is closed, wherever memory runs out. */
+static void test_data_stream_without_memory(void **state) {
+    (void)state;
+    static const double x[] = {1, 2, 3, 4};
+    static const char *const labels[] = {"1", "7"};
+    const rlar_view v = {.size = sizeof v, .type = RLAR_F64, .n = 2, .d = 2, .x = x, .stride = 2};
+    faulty f;
+    rlar_ctx *ctx = new_faulty_ctx(&f);
+    rlar_model *m = make_model(ctx, names, 2, classes, 3);
+    rlar_data *data = NULL;
+    rlar_status status = RLAR_E_NOMEM;
+    int fault = 0;
+    assert_int_equal(rlar_data_view(ctx, &v, &data), RLAR_OK);
+    assert_int_equal(rlar_data_set_labels(ctx, data, labels), RLAR_OK);
+    const int64_t held = rlar_ctx_memory(ctx);
+    for (; status == RLAR_E_NOMEM; fault++) {
+        rlar_stream *stream = NULL;
+        const rlar_data *block = NULL;
+        f.left = fault;
+        status = rlar_stream_data(ctx, data, m, &stream);
+        if (status >= 0)
+            status = rlar_stream_next(stream, 1, &block);
+        f.left = INT32_MAX;
+        assert_true(status >= 0 || block == NULL);
+        rlar_stream_free(stream);
+        assert_int_equal(rlar_ctx_memory(ctx), held);
+    }
+    assert_int_equal(status, RLAR_OK);
+    assert_true(fault > 6);
+    rlar_data_free(data);
+    rlar_model_free(m);
     end_ctx(ctx);
 }
 
@@ -311,10 +418,17 @@ static void test_memory_limit(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_blocks),         cmocka_unit_test(test_long_stream),
-        cmocka_unit_test(test_stream_refused), cmocka_unit_test(test_model_by_name),
-        cmocka_unit_test(test_model_by_count), cmocka_unit_test(test_model_stream),
-        cmocka_unit_test(test_stream_of_data), cmocka_unit_test(test_memory_limit)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_blocks),
+                                       cmocka_unit_test(test_long_stream),
+                                       cmocka_unit_test(test_stream_refused),
+                                       cmocka_unit_test(test_model_by_name),
+                                       cmocka_unit_test(test_model_by_count),
+                                       cmocka_unit_test(test_model_stream),
+                                       cmocka_unit_test(test_stream_of_data),
+                                       cmocka_unit_test(test_every_length),
+                                       cmocka_unit_test(test_unknown_label_is_not_written),
+                                       cmocka_unit_test(test_images),
+                                       cmocka_unit_test(test_data_stream_without_memory),
+                                       cmocka_unit_test(test_memory_limit)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

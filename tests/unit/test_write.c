@@ -301,6 +301,74 @@ static void npy_header(void **state) {
 
 /* ---- Refusals ---- */
 
+static void keep_text(void *user, rlar_status code, const char *text) {
+    assert_int_equal(code, RLAR_OK);
+    snprintf(user, RLAR_ERROR_SIZE, "%s", text);
+}
+
+/* The reader would take a feature named label for the label: the caller is told. */
+static void feature_named_label(void **state) {
+    (void)state;
+    const char *const labels[N] = {"u", "v", "u", "v"}, *const names[D] = {"Label", "class", "b"};
+    char text[RLAR_ERROR_SIZE] = "";
+    rlar_ctx_options options = RLAR_INIT(rlar_ctx_options);
+    rlar_ctx *ctx = NULL;
+    options.log = keep_text;
+    options.user = text;
+    assert_int_equal(rlar_ctx_new(&options, &ctx), RLAR_OK);
+    const temp_folder t = new_folder();
+    rlar_data *data = make_data(ctx, values, labels, names);
+    write_ok(ctx, data, &t, "a.csv", NULL);
+    assert_string_equal(
+        text, "a feature is named label: name the column \"class\" when the file is read again");
+    const content c = slurp(&t, "a.csv");
+    assert_memory_equal(c.bytes, "Label,class,b,class\n", 20);
+    rlar_data_free(data);
+    remove_folder(&t);
+    end_ctx(ctx);
+}
+
+/* More than one buffer; a disk that is full is noticed on the way and told at the end. */
+static void large(void **state) {
+    (void)state;
+    enum { ROWS = 30000 };
+    rlar_ctx *ctx = new_ctx();
+    const temp_folder t = new_folder();
+    char path[512];
+    double *x = malloc(ROWS * sizeof *x);
+    for (int i = 0; i < ROWS; i++)
+        x[i] = 1.0 / (i + 3);
+    const rlar_view view = {
+        .size = sizeof view, .type = RLAR_F64, .n = ROWS, .d = 1, .x = x, .stride = 1};
+    rlar_data *data = NULL, *back = NULL;
+    assert_int_equal(rlar_data_view(ctx, &view, &data), RLAR_OK);
+    rlar_read_options unlabelled = RLAR_INIT(rlar_read_options);
+    unlabelled.label = "none";
+    static const char *const files[] = {"a.csv", "a.csv.gz", "a.npz", "a.arff"};
+    for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
+        write_ok(ctx, data, &t, files[k], NULL);
+        assert_int_equal(rlar_data_read(ctx, path_in(&t, files[k], path), &unlabelled, &back),
+                         RLAR_OK);
+        for (int i = 0; i < ROWS; i++)
+            assert_true(value_at(back, i, 0) == x[i]);
+        rlar_data_free(back);
+    }
+    rlar_data_free(data);
+    static const char *const formats[] = {"csv", "npy", "npz", "libsvm", "arff"};
+    static const int64_t rows[] = {ROWS, 6000, 1}; /* on the way, in the last buffer, at the end */
+    for (size_t k = 0; k < 3 * (sizeof formats / sizeof *formats); k++) {
+        rlar_view part = view;
+        part.n = rows[k % 3];
+        assert_int_equal(rlar_data_view(ctx, &part, &data), RLAR_OK);
+        assert_int_equal(rlar_data_write(ctx, data, "/dev/full", formats[k / 3]), RLAR_E_IO);
+        assert_non_null(strstr(rlar_ctx_error(ctx), "No space left on device"));
+        rlar_data_free(data);
+    }
+    free(x);
+    remove_folder(&t);
+    end_ctx(ctx);
+}
+
 static void refused(void **state) {
     (void)state;
     const char *const bad_utf8[N] = {"a", "\xff", "a", "b"}, *const words[N] = {"a", "b c", "a",
@@ -329,10 +397,16 @@ static void refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tables),         cmocka_unit_test(libsvm),
-        cmocka_unit_test(round_trips),    cmocka_unit_test(names_like_missing_values),
-        cmocka_unit_test(missing_values), cmocka_unit_test(feature_named_class),
-        cmocka_unit_test(equal_bytes),    cmocka_unit_test(npy_header),
+        cmocka_unit_test(tables),
+        cmocka_unit_test(libsvm),
+        cmocka_unit_test(round_trips),
+        cmocka_unit_test(names_like_missing_values),
+        cmocka_unit_test(missing_values),
+        cmocka_unit_test(feature_named_class),
+        cmocka_unit_test(equal_bytes),
+        cmocka_unit_test(npy_header),
+        cmocka_unit_test(feature_named_label),
+        cmocka_unit_test(large),
         cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""Unit tests under a checker that needs a build or a run of its own.
+
+    tests/verify/sanitize.py memory      MemorySanitizer, the parts without BLAS (build-msan)
+    tests/verify/sanitize.py valgrind    memcheck, the unit tests that are quick (build)
+    ... --only NAME                      this test alone; may be given several times
+
+The last line is the figure; the exit code is 0 only when no test failed and nothing was reported.
+
+MemorySanitizer sees what clang has compiled. zlib, libpng, jansson and cmocka are not: jansson's
+memory counts as written (poison_in_malloc=0, poison_in_free=0, while every block of ours is without a value until we
+write it), and tests/msan/told.c tells what zlib and jansson have written. Left out: everything that
+calls BLAS, PNG images, and the command line, whose readers are those of the library but for .mat.
+"""
+import argparse
+import os
+import pathlib
+import re
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+# A minute or more each under valgrind; they run under AddressSanitizer in `make check`.
+SLOW = {"all_methods", "classify", "descent", "elastic_net", "embed", "evaluate", "factored", "fit", "forecast",
+        "grid_search", "linalg", "local_methods", "local_scatter", "local_search", "mpda", "neighbours", "number",
+        "occlude", "path", "resume", "reweighted", "rslda", "search", "spectral", "training", "window", "wsolve"}
+VALGRIND = ["valgrind", "--quiet", "--error-exitcode=99", "--leak-check=full", "--errors-for-leak-kinds=definite",
+            "--child-silent-after-fork=yes", "--num-callers=30"]
+MSAN = "halt_on_error=1:exit_code=99:poison_in_malloc=0:poison_in_free=0"
+
+
+def quiet(*command, **environment):
+    done = subprocess.run(command, cwd=ROOT, text=True, check=False, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, **environment})
+    if done.returncode != 0:
+        sys.exit(f"{done.stdout}\n{sys.argv[0]}: failed: {' '.join(map(str, command))}")
+    return done.stdout
+
+
+def unit_tests(build):
+    listed = quiet("meson", "test", "-C", str(build), "--no-rebuild", "--list", "--suite", "unit")
+    return [line.split(" / ")[-1].strip() for line in listed.splitlines() if " / " in line]
+
+
+def memory_build():
+    build = ROOT / "build-msan"
+    if not (build / "build.ninja").exists():
+        quiet("meson", "setup", str(build), "-Doptimization=1", "-Db_sanitize=memory", "-Db_lundef=false",
+              "-Ddefault_library=static",
+              "-Dc_args=-fsanitize-memory-track-origins=2 -fno-omit-frame-pointer "
+              "-Wno-unused-command-line-argument", CC="clang-14")
+    quiet("ninja", "-C", str(build), "build.ninja")
+    names = unit_tests(build)
+    quiet("ninja", "-C", str(build), *[f"tests/test_{name}" for name in names])
+    return build, names
+
+
+def run(build, name, before, environment):
+    """The number of its tests that passed, and what was said when something is wrong."""
+    command = [*before, str(build / "tests" / f"test_{name}")]
+    done = subprocess.run(command, cwd=ROOT, text=True, check=False, errors="replace", stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, **environment})
+    passed = re.search(r"PASSED\s+\] (\d+) test", done.stdout)
+    count = int(passed.group(1)) if passed else 0
+    print(f"{name}: {count} passed, exit code {done.returncode}", file=sys.stderr, flush=True)
+    return count, done.stdout if done.returncode != 0 else ""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("checker", choices=("memory", "valgrind"))
+    parser.add_argument("--only", action="append")
+    options = parser.parse_args()
+    if options.checker == "memory":
+        build, names = memory_build()
+        title, before, environment = "MemorySanitizer", [], {"MSAN_OPTIONS": MSAN}
+    else:
+        build = ROOT / "build"
+        names = [name for name in unit_tests(build) if name not in SLOW]
+        title, before, environment = "valgrind", VALGRIND, {"RLAR_SOURCE_ROOT": str(ROOT)}
+    names = [name for name in names if not options.only or name in options.only]
+    if not names:
+        sys.exit(f"{sys.argv[0]}: there are no such tests")
+    with ThreadPoolExecutor(os.cpu_count() or 1) as workers:
+        results = list(workers.map(lambda name: run(build, name, before, environment), names))
+    faults = [text for _, text in results if text]
+    for text in faults:
+        sys.stderr.write(text)
+    print(f"{sum(count for count, _ in results)} unit tests in {len(names)} programs under {title}: "
+          f"{len(faults)} programs with a report")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
