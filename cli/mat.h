@@ -28,7 +28,8 @@ typedef struct cli_matio {
 /* Open matio, for the sake of `path`. */
 int cli_matio_open(cli *c, const char *path, cli_matio *out);
 
-/* Refuse a level-5 file that was cut or damaged, which matio would read as other numbers. */
+/* Refuse a file of level 4 or 5 that was cut or damaged, which matio would read as other numbers or
+ * take any memory for. */
 int cli_mat_whole(cli *c, int fd, const char *path);
 /* Is it a real matrix with as many bytes as its sizes ask for? */
 int cli_mat_check(cli *c, const matvar_t *x, const char *path);

@@ -1,10 +1,12 @@
-/* mat_walk.c - is a MATLAB level-5 file whole?
+/* mat_walk.c - is a MATLAB file whole?
  *
  * matio fills in what it cannot read and never reaches the checksum at the end of a compressed
  * element, so a file that was cut or damaged would be read as other numbers. Before it is asked,
- * walk over the top-level elements: a tag of type and size, then that many bytes, padded to eight
- * unless compressed. The last must end where the file ends, and every compressed one must inflate
- * to its checksum. Other levels (4, and 7.3, which is HDF5) are left to matio. */
+ * walk over the top-level elements of a level-5 file: a tag of type and size, then that many bytes,
+ * padded to eight unless compressed. The last must end where the file ends, and every compressed
+ * one must inflate to its checksum. A level-4 file is a list of matrices, each with its sizes
+ * before it, for which matio would take memory unseen: they must fit into the file. Level 7.3,
+ * which is HDF5, is left to matio. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,13 +27,17 @@ static uint32_t word(const unsigned char *p, bool big) {
                : (uint32_t)p[3] << 24 | (uint32_t)p[2] << 16 | (uint32_t)p[1] << 8 | p[0];
 }
 
-/* Level 5 files end their header with a version and "IM", or "MI" where the bytes are swapped. */
-static bool is_level_5(int fd, bool *big) {
+/* Files of level 5 and 7.3 end their header with a version and "IM", or "MI" where the bytes are
+ * swapped; what has no such header matio takes for level 4. */
+static int level_of(int fd, bool *big) {
     unsigned char header[HEADER];
-    if (pread(fd, header, HEADER, 0) != HEADER || memcmp(header, "MATLAB 5.0", 10) != 0)
-        return false;
+    if (pread(fd, header, HEADER, 0) != HEADER)
+        return 4;
     *big = header[126] == 'M' && header[127] == 'I';
-    return *big || (header[126] == 'I' && header[127] == 'M');
+    if (!*big && !(header[126] == 'I' && header[127] == 'M'))
+        return 4;
+    const int version = *big ? header[124] : header[125];
+    return version == 1 ? 5 : version == 2 ? 7 : 4;
 }
 
 /* Inflate the element from its start to its checksum, throwing the bytes away. */
@@ -89,12 +95,62 @@ static int walk(cli *c, int fd, const char *path, int64_t size, bool big, unsign
     return 0;
 }
 
+/* ---- level 4 ---- */
+
+enum { HEAD_4 = 20 };
+
+/* The five numbers before a matrix: type, rows, columns, imaginary part, length of the name. The
+ * type is four decimal digits: byte order, 0, kind of the numbers, kind of the matrix. */
+typedef struct head_4 {
+    uint32_t type, rows, columns, imaginary, name;
+} head_4;
+
+static bool read_head_4(int fd, int64_t at, bool big, head_4 *out) {
+    unsigned char bytes[HEAD_4];
+    if (pread(fd, bytes, HEAD_4, at) != HEAD_4)
+        return false;
+    *out = (head_4){word(bytes, big), word(bytes + 4, big), word(bytes + 8, big),
+                    word(bytes + 12, big), word(bytes + 16, big)};
+    return out->type / 1000 == (uint32_t)big && out->type / 100 % 10 == 0 &&
+           out->type / 10 % 10 <= 5 && out->type % 10 <= 2;
+}
+
+/* Bytes of the name and the numbers; a double, so that no product is too large. */
+static double size_4(const head_4 *head) {
+    static const int element[] = {8, 4, 4, 2, 2, 1};
+    return head->name + (double)head->rows * head->columns * element[head->type / 10 % 10] *
+                            (head->imaginary != 0 ? 2 : 1);
+}
+
+static int walk_4(cli *c, int fd, const char *path, int64_t size) {
+    head_4 head;
+    int64_t at = 0;
+    const bool big = !read_head_4(fd, 0, false, &head);
+    if (big && !read_head_4(fd, 0, true, &head))
+        return cli_error(c, CODE_DATA, "%s: not a MATLAB file that can be read (level 4, 5 or 7.3)",
+                         path);
+    while (at < size) {
+        if (!read_head_4(fd, at, big, &head) || size_4(&head) > (double)(size - at - HEAD_4))
+            return cli_error(c, CODE_DATA,
+                             "%s: damaged or cut short: the variable at byte %lld of a level-4 "
+                             "file does not fit into it; copy the file again",
+                             path, (long long)at);
+        at += HEAD_4 + (int64_t)size_4(&head);
+    }
+    return 0;
+}
+
+/* ---- any level ---- */
+
 int cli_mat_whole(cli *c, int fd, const char *path) {
     bool big = false;
     const off_t size = lseek(fd, 0, SEEK_END);
     lseek(fd, 0, SEEK_SET);
-    if (size < 0 || !is_level_5(fd, &big))
+    const int level = level_of(fd, &big);
+    if (size < 0 || level > 5)
         return 0;
+    if (level == 4)
+        return walk_4(c, fd, path, (int64_t)size);
     unsigned char *buffer = cli_alloc(2 * CHUNK);
     const int code = walk(c, fd, path, (int64_t)size, big, buffer);
     free(buffer);

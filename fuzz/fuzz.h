@@ -76,7 +76,7 @@ static inline uint64_t fuzz_word(fuzz_bytes *b) {
 
 /* ---- The context ---- */
 
-enum { FUZZ_MEMORY = 8 << 20 };
+enum { FUZZ_MEMORY = 2 << 20 };
 
 /* One for all inputs: on one thread, and with a limit that no small input should come near. */
 static inline rlar_ctx *fuzz_ctx(void) {

@@ -120,8 +120,19 @@ static bool promises_descent(const rlar_params *params) {
     return false;
 }
 
+/* Weights of 1e-12 or 1e12 leave no digits for a comparison of objectives. */
+static bool is_moderate(const rlar_params *params) {
+    bool moderate = true;
+    for (const rlar_param_def *def = rlar_params_method(params)->params; def->name; def++) {
+        const double value = rlar_params_get(params, def->name);
+        if (def->type == RLAR_PARAM_REAL && value != def->value)
+            moderate = moderate && value >= 1e-3 && value <= 1e3;
+    }
+    return moderate;
+}
+
 static void check_descent(const trace *t, const rlar_params *params, const rlar_info *info) {
-    if (!promises_descent(params) || info->ridged > 0)
+    if (!promises_descent(params) || info->ridged > 0 || !is_moderate(params))
         return;
     for (int i = 1; i < t->count; i++)
         FUZZ_CHECK(t->smoothed[i] <= t->smoothed[i - 1] * (1 + 1e-6),

@@ -5,10 +5,11 @@
  * A second one: how the bytes are cut. */
 #include <zlib.h>
 
+#include "data/window.h"
 #include "feeding.h"
 #include "fuzz.h"
 
-enum { ROOM = 1 << 20, MOST = 1 << 14 };
+enum { ROOM = 1 << 18, MOST = 1 << 14 };
 
 /* ---- Unpacking ---- */
 
@@ -114,9 +115,10 @@ static size_t pack(const uint8_t *bytes, size_t size, size_t cut, uint8_t *out, 
 }
 
 static rlar_status read_path(const char *path, rlar_data **out) {
+    static const rlar_window_size small = {.piece = 64, .pieces = 4};
     rlar_read_options o = RLAR_INIT(rlar_read_options);
     o.missing = RLAR_MISSING_KEEP;
-    return rlar_data_read(fuzz_ctx(), path, &o, out);
+    return rlar__data_read(fuzz_ctx(), path, &o, &small, out);
 }
 
 /* Rows of a stream, against the same data read whole; its classes stand in another order. */
