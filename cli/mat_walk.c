@@ -3,10 +3,10 @@
  * matio fills in what it cannot read and never reaches the checksum at the end of a compressed
  * element, so a file that was cut or damaged would be read as other numbers. Before it is asked,
  * walk over the top-level elements of a level-5 file: a tag of type and size, then that many bytes,
- * padded to eight unless compressed. The last must end where the file ends, and every compressed
- * one must inflate to its checksum. A level-4 file is a list of matrices, each with its sizes
- * before it, for which matio would take memory unseen: they must fit into the file. Level 7.3,
- * which is HDF5, is left to matio. */
+ * padded to eight unless compressed. The last must end where the file ends, every compressed one
+ * must inflate to its checksum, and the parts of each must fit together (mat_parts.c). A level-4
+ * file is a list of matrices, each with its sizes before it, for which matio would take memory
+ * unseen: they must fit into the file. Level 7.3, which is HDF5, is left to matio. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,13 +40,14 @@ static int level_of(int fd, bool *big) {
     return version == 1 ? 5 : version == 2 ? 7 : 4;
 }
 
-/* Inflate the element from its start to its checksum, throwing the bytes away. */
-static bool inflates(int fd, int64_t at, int64_t size, unsigned char *in, unsigned char *out) {
+/* Inflate the element from its start to its checksum, and look at the parts of what comes out. */
+static bool inflates(int fd, int64_t at, int64_t size, unsigned char *in, unsigned char *out,
+                     cli_mat_parts *parts) {
     z_stream z = {0};
     int state = Z_OK;
     if (inflateInit(&z) != Z_OK)
         return false;
-    while (state == Z_OK && !cli_interrupted()) {
+    while (state == Z_OK && !parts->bad && !cli_interrupted()) {
         if (z.avail_in == 0 && size > 0) {
             const ssize_t got = pread(fd, in, size < CHUNK ? (size_t)size : CHUNK, at);
             if (got <= 0)
@@ -59,9 +60,23 @@ static bool inflates(int fd, int64_t at, int64_t size, unsigned char *in, unsign
         z.next_out = out;
         z.avail_out = CHUNK;
         state = inflate(&z, Z_NO_FLUSH);
+        cli_mat_parts_feed(parts, out, CHUNK - z.avail_out);
     }
     inflateEnd(&z);
     return state == Z_STREAM_END;
+}
+
+/* The same of one that is not packed, with its tag. */
+static bool passes(int fd, int64_t at, int64_t size, unsigned char *buffer, cli_mat_parts *parts) {
+    while (size > 0 && !parts->bad && !cli_interrupted()) {
+        const ssize_t got = pread(fd, buffer, size < CHUNK ? (size_t)size : CHUNK, at);
+        if (got <= 0)
+            return false;
+        cli_mat_parts_feed(parts, buffer, (size_t)got);
+        at += got;
+        size -= got;
+    }
+    return true;
 }
 
 static int walk(cli *c, int fd, const char *path, int64_t size, bool big, unsigned char *buffer) {
@@ -81,14 +96,21 @@ static int walk(cli *c, int fd, const char *path, int64_t size, bool big, unsign
                 "%s: cut short: a variable promises %lld bytes, %lld are there; copy the "
                 "file again",
                 path, (long long)stored, (long long)left);
-        const bool whole =
-            type != COMPRESSED || inflates(fd, at + TAG, stored, buffer, buffer + CHUNK);
+        cli_mat_parts parts = {.big = big};
+        const bool read = type == COMPRESSED
+                              ? inflates(fd, at + TAG, stored, buffer, buffer + CHUNK, &parts)
+                              : passes(fd, at, TAG + stored, buffer, &parts);
         if (cli_interrupted())
             return cli_error(c, CODE_INTERRUPTED, "interrupted");
-        if (!whole)
+        if (!read && !parts.bad)
             return cli_error(c, CODE_DATA,
                              "%s: damaged: a compressed variable at byte %lld does not "
                              "unpack; copy the file again",
+                             path, (long long)at);
+        if (!cli_mat_parts_whole(&parts))
+            return cli_error(c, CODE_DATA,
+                             "%s: damaged: a part of the variable at byte %lld does not fit into "
+                             "it, or has fewer numbers than its sizes ask for; copy the file again",
                              path, (long long)at);
         at += TAG + (type == COMPRESSED ? stored : padded_to_eight(stored));
     }

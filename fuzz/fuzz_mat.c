@@ -12,7 +12,7 @@ static int read_file(const fuzz_file *file, rlar_missing missing, cli_data *out)
     *out = (cli_data){.file = (char *)(uintptr_t) "f.mat"};
     const int code = cli_mat_read(c, file->path, missing, out);
     FUZZ_CHECK(command_code(code), "code %d", code);
-    FUZZ_CHECK((code == 0) == (out->data != NULL), "code %d", code);
+    FUZZ_CHECK(code != 0 || out->data != NULL, "nothing was read");
     return code;
 }
 
