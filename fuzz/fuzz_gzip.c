@@ -129,6 +129,8 @@ static void check_stream(const char *path, int64_t most, const rlar_data *whole)
     const rlar_data *block = NULL;
     int64_t at = 0;
     o.missing = RLAR_MISSING_KEEP;
+    if (strcmp(whole->format, "libsvm") == 0)
+        o.features = whole->view.d; /* which a sparse stream must be told */
     rlar_status status = rlar_stream_open(ctx, path, &o, &stream);
     while (status >= 0 && (status = rlar_stream_next(stream, most, &block)) >= 0 && block) {
         FUZZ_CHECK(block->view.n <= most && block->view.d == whole->view.d &&
@@ -144,7 +146,8 @@ static void check_stream(const char *path, int64_t most, const rlar_data *whole)
         }
     }
     FUZZ_CHECK(status == RLAR_E_NOMEM || status == RLAR_E_DATA || at == whole->view.n,
-               "a stream of %lld rows instead of %lld", (long long)at, (long long)whole->view.n);
+               "a stream of %lld rows instead of %lld: %s", (long long)at, (long long)whole->view.n,
+               rlar_ctx_error(ctx));
     rlar_stream_free(stream);
 }
 
