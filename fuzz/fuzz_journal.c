@@ -75,6 +75,8 @@ static void check_keys(rlar_journal *journal, const uint8_t *bytes, int64_t end)
     while (at < (size_t)end) {
         const size_t length = record_at(bytes + at, (size_t)end - at, &r);
         FUZZ_CHECK(length > 0, "the journal ends inside a record");
+        FUZZ_CHECK(rlar__crc64(0, bytes + at + 8, length - 8) == r.check,
+                   "a record with a wrong checksum is kept");
         check_key(journal, r.key);
         at += length;
     }

@@ -134,6 +134,7 @@ def text_seeds(seeds):
     seeds.write("csv", "tabs", "10000" + TABLES["header"].replace(",", "\t"))
     for i, (name, text) in enumerate(LIBSVM.items()):
         seeds.write("libsvm", name, "%d00%d" % ((0, 9)[i % 2], (3, 0, 2)[i % 3]) + text)
+    seeds.write("libsvm", "last-feature-zero", "00031 1:2 3:0\n2 2:1\n")
     for i, (name, text) in enumerate(ARFF.items()):
         seeds.write("arff", name, "%d00%d" % ((0, 9)[i % 2], (1, 0, 2)[i % 3]) + text)
     for text in NUMBERS:
@@ -193,6 +194,7 @@ def image_seeds(seeds):
     images = {
         "pgm-text": b"P2 # c\n2 2\n255\n0 1 2 255\n", "pgm-bytes": b"P5 2 2 255\n\0\1\2\377",
         "pgm-wide": b"P5 2 1 65535\n\0\1\377\377", "pgm-small": b"P2 1 1 1 1", "pgm-cut": b"P5 3 3 255\n\0\1",
+        "pgm-above-maximum": b"P5 1 1 300\n\377\377", "pgm-text-above-maximum": b"P2 1 1 300 65535",
         "png-grey": png(2, 2, 8, 0, 0, b"\0\1\2\0\3\4"), "png-bits": png(9, 1, 1, 0, 0, b"\0\xff\x80"),
         "png-colour": png(1, 1, 8, 2, 0, b"\0\1\2\3"), "png-alpha": png(1, 1, 8, 6, 0, b"\0\1\2\3\4"),
         "png-16": png(1, 1, 16, 0, 0, b"\0\1\2"), "png-palette": png(2, 1, 8, 3, 0, b"\0\1\2", palette),
@@ -264,7 +266,12 @@ def command_seeds(seeds, program):
         for method, scale in (("rlar", "zscore,rms"), ("lda", "none"), ("rr", "minmax,unit"), ("mmc", "unit")):
             run(program, "fit", data, "-q", "--method", method, "--scale", scale, "-o", model)
             with open(model, "rb") as file:
-                seeds.write("model", method, file.read())
+                content = file.read()
+            seeds.write("model", method, content)
+        numbers = 8 + struct.unpack("<Q", content[:8])[0]
+        for name, value in (("nan", float("nan")), ("infinite", float("-inf")), ("large", 1e300)):
+            seeds.write("model", name, content[:numbers] + struct.pack("<d", value) + content[numbers + 8:])
+        seeds.write("model", "class-out-of-range", content[:-8] + struct.pack("<q", 3))
         common = ["evaluate", data, "-q", "--json", "--trials", "2", "--train-per-class", "2"]
         seeds.write("results", "evaluate", run(program, *common, "--methods", "lda,rr,lsr"))
         seeds.write("results", "tuned", run(program, *common, "--methods", "rr", "--tune", "cv", "--tune-folds", "2",

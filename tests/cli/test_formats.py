@@ -499,7 +499,7 @@ class BadMat(Case):
                 body = mat_element(MI_UINT32, struct.pack("<II", MX_DOUBLE, 0))
                 body += mat_element(MI_INT32, struct.pack("<ii", *X.shape))
                 body += mat_element(MI_INT8, b"fea")
-                body += struct.pack("<II", MI_DOUBLE, size) + X.tobytes(order="F")
+                body += struct.pack("<II", MI_DOUBLE, size) + X.tobytes(order="F")[:size]
                 whole = mat_element(MI_MATRIX, body)
                 if compressed:
                     packed = zlib.compress(whole)
