@@ -173,7 +173,7 @@ def array_seeds(seeds):
             seeds.write("npz", kind + ("-packed" if packed else ""), b"00021" + out.getvalue())
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as container:
-        container.writestr("arr_0.npy", npy(numpy.eye(2)))
+        container.writestr(zipfile.ZipInfo("arr_0.npy"), npy(numpy.eye(2)))  # dated 1980
         container.comment = b"a comment"
     seeds.write("npz", "comment", b"00020" + out.getvalue())
 
