@@ -28,8 +28,41 @@ typedef struct cli_matio {
 /* Open matio, for the sake of `path`. */
 int cli_matio_open(cli *c, const char *path, cli_matio *out);
 
-/* Refuse a level-5 file that was cut or damaged, which matio would read as other numbers. */
+/* Refuse a file of level 4 or 5 that was cut or damaged, which matio would read as other numbers or
+ * take any memory for. */
 int cli_mat_whole(cli *c, int fd, const char *path);
+
+/* ---- mat_parts.c: one variable of a level-5 file, byte by byte ---- */
+
+enum { CLI_MAT_DEPTH = 32 };
+
+/* A matrix that is not complete. */
+typedef struct cli_mat_frame {
+    int64_t left; /* bytes */
+    int part;     /* how many are complete */
+    int kind;     /* its class */
+    double count; /* of numbers, by its sizes */
+} cli_mat_frame;
+
+/* Zero it, but for `big`. */
+typedef struct cli_mat_parts {
+    bool big; /* the high bytes come first */
+    bool bad, done;
+    cli_mat_frame frame[CLI_MAT_DEPTH];
+    int depth;
+    unsigned char tag[8];
+    int tag_bytes;
+    uint32_t type; /* of the part that comes along */
+    int64_t size, skip;
+    unsigned char bytes[64]; /* its first ones */
+    size_t kept;
+} cli_mat_parts;
+
+void cli_mat_parts_feed(cli_mat_parts *parts, const unsigned char *bytes, size_t size);
+bool cli_mat_parts_whole(const cli_mat_parts *parts); /* after the last byte */
+
+/* ---- mat_values.c ---- */
+
 /* Is it a real matrix with as many bytes as its sizes ask for? */
 int cli_mat_check(cli *c, const matvar_t *x, const char *path);
 /* A checked matrix as doubles, sample by sample: its rows or, with `turned`, its columns. */

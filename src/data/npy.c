@@ -103,18 +103,21 @@ static rlar_status feed_rows(npy_parser *p, const char *bytes, size_t size) {
     return RLAR_OK;
 }
 
-/* More bytes than declared are refused before any of them is looked at. */
+/* More bytes than declared are refused after the declared ones have been looked at, so that the
+ * error does not depend on how the bytes are cut. */
 static rlar_status feed_values(npy_parser *p, const char *bytes, size_t size) {
-    if (size > p->npy.bytes - p->seen)
-        return rlar__fail(
-            p->ctx, RLAR_E_DATA,
-            "%s: bytes after the %lld x %lld values that the header declares; the file is "
-            "damaged or holds several arrays",
-            p->file, (long long)p->npy.n, (long long)p->npy.d);
-    p->seen += size;
-    if (!p->npy.fortran)
-        return feed_rows(p, bytes, size);
-    return hold(p, p->npy.bytes, &bytes, &size);
+    const size_t left = p->npy.bytes - p->seen, own = size < left ? size : left;
+    const char *at = bytes;
+    size_t count = own;
+    p->seen += own;
+    RLAR_TRY(p->npy.fortran ? hold(p, p->npy.bytes, &at, &count) : feed_rows(p, at, count));
+    if (size == own)
+        return RLAR_OK;
+    return rlar__fail(
+        p->ctx, RLAR_E_DATA,
+        "%s: bytes after the %lld x %lld values that the header declares; the file is "
+        "damaged or holds several arrays",
+        p->file, (long long)p->npy.n, (long long)p->npy.d);
 }
 
 /* ---- The stages of a file ---- */

@@ -301,14 +301,16 @@ static rlar_status fill_from_file(rlar_source *s, char *buf, size_t size, size_t
 
 /* Some bytes; *got 0 only at the end. */
 static rlar_status fill_some(rlar_source *s, char *buf, size_t size, size_t piece, size_t *got) {
-    const char *bytes = s->head + s->head_at;
+    const char *bytes = s->head;
     size_t left = s->peeked ? s->head_size - s->head_at : 0;
     if (left == 0 && s->gzip)
         return unpack(s, buf, size, got);
     if (left == 0 && s->regular && s->stored_left == 0)
         return fill_from_file(s, buf, size, piece, got);
     const bool head = left > 0;
-    if (!head) {
+    if (head) {
+        bytes += s->head_at;
+    } else {
         RLAR_TRY(refill(s));
         bytes = s->stored;
         left = s->stored_left;

@@ -77,6 +77,16 @@ def mat(compressed=False, **arrays):
     return head + b"".join(mat_matrix(n, a, compressed) for n, a in arrays.items())
 
 
+def mat_level_4(name, array, big=False, **changed):
+    """Level 4 is a list of matrices: five numbers, the name, the values."""
+    array = np.atleast_2d(np.asarray(array, dtype=float))
+    order = ">" if big else "<"
+    head = dict(type=1000 * big, rows=array.shape[0], columns=array.shape[1], imaginary=0, length=len(name) + 1)
+    head.update(changed)
+    return (struct.pack(order + "5I", *head.values()) + name.encode() + b"\0" +
+            array.astype(order + "f8").tobytes(order="F"))
+
+
 def column(values):
     return np.asarray(values, dtype=float).reshape(-1, 1)
 
@@ -167,6 +177,7 @@ class SameTable(Case):
             self.same("turned.mat", mat(compressed, gnd=column(Y), fea=X))
             self.same("xy.mat", mat(compressed, X=X, Y=column(Y)))
             self.same("row.mat", mat(compressed, X=X, y=column(Y).T))
+            self.same("level4.mat", mat_level_4("fea", X, compressed) + mat_level_4("gnd", column(Y), compressed))
             self.same("own.mat", mat(compressed, other=column([7]), A=X, t=column(Y)),
                       "--mat-vars", "A,t")
 
@@ -479,6 +490,33 @@ class BadMat(Case):
             damaged[place] ^= 0x10
             self.write("t.mat", bytes(damaged))
             self.fails(DATA, "convert", "t.mat", "out.csv", says=r"t\.mat")
+
+
+    def test_parts_that_do_not_fit_their_variable(self):
+        """matio would take memory for what a part promises, and leave unset what is not there."""
+        for compressed in (False, True):
+            for size in (8 * X.size - 8, 8 * X.size + 8, 2**30):
+                body = mat_element(MI_UINT32, struct.pack("<II", MX_DOUBLE, 0))
+                body += mat_element(MI_INT32, struct.pack("<ii", *X.shape))
+                body += mat_element(MI_INT8, b"fea")
+                body += struct.pack("<II", MI_DOUBLE, size) + X.tobytes(order="F")[:size]
+                whole = mat_element(MI_MATRIX, body)
+                if compressed:
+                    packed = zlib.compress(whole)
+                    whole = struct.pack("<II", MI_COMPRESSED, len(packed)) + packed
+                self.write("t.mat", mat(False) + whole)
+                self.fails(DATA, "convert", "t.mat", "out.csv", says=(r"t\.mat: damaged", r"part"))
+
+    def test_level_4(self):
+        """The sizes must fit into the file before matio is asked: it would take memory for them."""
+        good = mat_level_4("gnd", column(Y))
+        for wrong in (dict(length=2**30), dict(rows=2**31), dict(rows=2**32 - 1, columns=2**32 - 1), dict(type=60)):
+            self.write("t.mat", good + mat_level_4("fea", X, **wrong))
+            self.fails(DATA, "convert", "t.mat", "out.csv", says=(r"t\.mat", r"level-4"))
+        self.write("t.mat", (mat_level_4("fea", X) + good)[:-5])
+        self.fails(DATA, "convert", "t.mat", "out.csv", says=r"t\.mat")
+        self.write("t.mat", b"no matrix at all, but more than twenty bytes")
+        self.fails(DATA, "convert", "t.mat", "out.csv", says=r"not a MATLAB file")
 
 
 class ModelColumns(Case):

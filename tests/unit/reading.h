@@ -9,8 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "data/reader.h"
-#include "data/table.h"
+#include "feeding.h"
 
 static inline rlar_ctx *new_ctx(void) {
     rlar_ctx *ctx = NULL;
@@ -50,56 +49,6 @@ static inline void end_ctx(rlar_ctx *ctx) {
     ctx->pool = NULL;
     assert_int_equal(rlar_ctx_memory(ctx), 0);
     rlar_ctx_free(ctx);
-}
-
-static inline rlar_status push_pieces(const rlar_format *format, void *state, rlar_sink *sink,
-                                      const char *bytes, size_t size, size_t step) {
-    for (size_t at = 0; at < size; at += step) {
-        const size_t count = size - at < step ? size - at : step;
-        char *piece = malloc(count); /* its own block, so that a sanitizer sees a read beyond it */
-        memcpy(piece, bytes + at, count);
-        sink->bytes += (int64_t)count;
-        const rlar_status status = format->feed(state, piece, count);
-        free(piece);
-        RLAR_TRY(status);
-    }
-    return format->finish(state);
-}
-
-/* Read the bytes, `step` at a time, as a file named "f". */
-static inline rlar_status feed(rlar_ctx *ctx, const rlar_format *format, const char *bytes,
-                               size_t size, size_t step, const rlar_read_options *options,
-                               rlar_data **out) {
-    const rlar_read_options none = RLAR_INIT(rlar_read_options);
-    const rlar_sink_setup setup = {
-        .file = "f", .options = options ? options : &none, .whole = true};
-    rlar_sink *sink = NULL;
-    void *state = NULL;
-    *out = NULL;
-    rlar_status status = rlar__sink_new(ctx, &setup, &sink);
-    if (status >= 0)
-        status = rlar__calloc(ctx, 1, format->state_size, "a parser", &state);
-    if (status < 0) {
-        rlar__sink_free(sink);
-        return status;
-    }
-    status = format->open(ctx, state, sink, setup.options, "f");
-    if (status >= 0)
-        status = push_pieces(format, state, sink, bytes, size, step);
-    if (status >= 0)
-        status = rlar__sink_finish(sink);
-    if (status >= 0)
-        status = rlar__data_new(ctx, "f", format->name, "f", out);
-    if (status >= 0)
-        status = rlar__sink_take(sink, *out);
-    if (status < 0) {
-        rlar_data_free(*out);
-        *out = NULL;
-    }
-    format->close(state);
-    rlar__free(state);
-    rlar__sink_free(sink);
-    return status;
 }
 
 /* The bytes must be refused, with a text that contains `expected`. */

@@ -182,23 +182,10 @@ static void make_libsvm(maker *m) {
 
 /* ---- The comparison ---- */
 
-static void same_texts(const rlar_texts *a, const rlar_texts *b) {
-    assert_int_equal(a->count, b->count);
-    for (int64_t i = 0; i < a->count; i++)
-        assert_string_equal(rlar__texts_at(a, i), rlar__texts_at(b, i));
-}
-
 static void same_data(const rlar_data *a, const rlar_data *b) {
-    const int64_t n = a->view.n, d = a->view.d;
-    assert_int_equal(n, b->view.n);
-    assert_int_equal(d, b->view.d);
-    assert_int_equal(a->missing, b->missing);
-    assert_memory_equal(a->own_x, b->own_x, (size_t)(n * d) * sizeof(double));
-    same_texts(&a->classes, &b->classes);
-    same_texts(&a->features, &b->features);
-    assert_int_equal(a->label == NULL, b->label == NULL);
-    if (a->label)
-        assert_memory_equal(a->label, b->label, (size_t)n * sizeof *a->label);
+    const char *what = data_difference(a, b);
+    if (what)
+        fail_msg("%s differ", what);
 }
 
 static rlar_ctx *threaded_ctx(int threads) {

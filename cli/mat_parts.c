@@ -1,0 +1,120 @@
+/* mat_parts.c - the parts of one variable of a MATLAB level-5 file, as its bytes come along.
+ *
+ * A matrix is a list of parts: flags with its class, its sizes, its name, then its numbers, or
+ * matrices again (cells, fields). matio believes each part: it takes memory for the bytes that one
+ * promises, and leaves numbers unset of which there are fewer than the sizes ask for. So every part
+ * must lie within its matrix, and the numbers must be as many as the sizes say. */
+#include <string.h>
+
+#include "mat.h"
+
+enum { TAG = 8, MATRIX = 14, CHARACTERS = 4, SPARSE = 5, LAST_NUMERIC = 15 };
+
+static uint32_t word(const cli_mat_parts *p, const unsigned char *at) {
+    return p->big ? (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3]
+                  : (uint32_t)at[3] << 24 | (uint32_t)at[2] << 16 | (uint32_t)at[1] << 8 | at[0];
+}
+
+/* Bytes of a stored number by its type, 0 for what holds none. */
+static int64_t stored_size(uint32_t type) {
+    static const int size[] = {0, 1, 1, 2, 2, 4, 4, 4, 0, 8, 0, 0, 8, 8, 0, 0, 1, 2, 4};
+    return type < sizeof size / sizeof *size ? size[type] : 0;
+}
+
+/* The last part of the innermost matrix is complete; what was kept of it tells class and sizes. */
+static void end_part(cli_mat_parts *p) {
+    if (p->depth == 0) {
+        p->done = true;
+        return;
+    }
+    cli_mat_frame *m = &p->frame[p->depth - 1];
+    const int part = m->part++;
+    if (part == 0 && p->kept >= 4)
+        m->kind = (int)(word(p, p->bytes) & 0xff);
+    for (size_t i = 0; part == 1 && i + 4 <= p->kept; i += 4)
+        m->count *= word(p, p->bytes + i);
+    const bool numbers = m->kind == CHARACTERS || (m->kind > SPARSE && m->kind <= LAST_NUMERIC);
+    if (part == 3 && numbers) {
+        const int64_t stored = stored_size(p->type);
+        p->bad = p->bad || m->count > (stored > 0 ? (double)(p->size / stored) : 0);
+    }
+}
+
+/* Matrices that are complete; one without numbers that its sizes ask for is not. */
+static void end_matrices(cli_mat_parts *p) {
+    while (p->depth > 0 && p->skip == 0 && p->frame[p->depth - 1].left == 0) {
+        const cli_mat_frame *m = &p->frame[p->depth - 1];
+        p->bad = p->bad || (m->part > 0 && m->part <= 3 && m->count > 0);
+        p->depth--;
+        end_part(p);
+    }
+}
+
+/* A tag is there: the bytes behind it, or a matrix of its own. */
+static void begin_part(cli_mat_parts *p) {
+    int64_t *left = p->depth > 0 ? &p->frame[p->depth - 1].left : NULL;
+    const uint32_t first = word(p, p->tag);
+    const bool small = first >> 16 != 0; /* up to four bytes within the tag itself */
+    p->kept = 0;
+    p->type = small ? first & 0xffff : first;
+    p->size = small ? (int64_t)(first >> 16) : (int64_t)word(p, p->tag + 4);
+    if (left)
+        *left -= TAG;
+    if ((small && p->size > 4) || (left && !small && p->size > *left)) {
+        p->bad = true;
+    } else if (small) {
+        memcpy(p->bytes, p->tag + 4, 4);
+        p->kept = (size_t)p->size;
+        end_part(p);
+    } else {
+        int64_t padded = (p->size + 7) / 8 * 8;
+        padded = left && padded > *left ? *left : padded;
+        if (left)
+            *left -= padded;
+        p->bad = p->type == MATRIX && p->depth == CLI_MAT_DEPTH;
+        if (p->type == MATRIX && !p->bad)
+            p->frame[p->depth++] = (cli_mat_frame){.left = p->size, .count = 1};
+        else if (padded == 0)
+            end_part(p);
+        else
+            p->skip = padded;
+    }
+}
+
+/* Bytes of a part: the first ones are kept. */
+static size_t pass_over(cli_mat_parts *p, const unsigned char *bytes, size_t size) {
+    const size_t count = (int64_t)size < p->skip ? size : (size_t)p->skip;
+    for (size_t i = 0; i < count && p->kept < sizeof p->bytes && (int64_t)p->kept < p->size; i++)
+        p->bytes[p->kept++] = bytes[i];
+    p->skip -= (int64_t)count;
+    if (p->skip == 0)
+        end_part(p);
+    return count;
+}
+
+void cli_mat_parts_feed(cli_mat_parts *p, const unsigned char *bytes, size_t size) {
+    while (size > 0 && !p->bad && !p->done) {
+        size_t used = 1;
+        if (p->skip > 0) {
+            used = pass_over(p, bytes, size);
+        } else {
+            p->tag[p->tag_bytes++] = *bytes;
+            if (p->depth > 0 && p->tag_bytes == p->frame[p->depth - 1].left && p->tag_bytes < TAG) {
+                p->frame[p->depth - 1].left = 0; /* padding, too short for a tag */
+                p->tag_bytes = 0;
+            }
+        }
+        if (p->tag_bytes == TAG) {
+            p->tag_bytes = 0;
+            begin_part(p);
+        }
+        end_matrices(p);
+        bytes += used;
+        size -= used;
+    }
+}
+
+/* The padding at the very end may be missing. */
+bool cli_mat_parts_whole(const cli_mat_parts *p) {
+    return !p->bad && (p->done || (p->depth == 0 && p->skip > 0 && p->skip < TAG));
+}

@@ -1,0 +1,58 @@
+/* fuzz_mat.c - MATLAB files, of level 4, 5 and 7.3, through matio. What is read has as many numbers
+ * as its sizes say, and is the same gzipped. matio itself is not instrumented: what goes wrong in
+ * it shows as a crash or as a wrong address in a function that the sanitizer watches. The first
+ * character chooses what to do with missing values. */
+#include <zlib.h>
+
+#include "command.h"
+
+static int read_file(const fuzz_file *file, rlar_missing missing, cli_data *out) {
+    cli *c = command_begin("info");
+    c->args.max_memory = FUZZ_MEMORY;
+    *out = (cli_data){.file = (char *)(uintptr_t) "f.mat"};
+    const int code = cli_mat_read(c, file->path, missing, out);
+    FUZZ_CHECK(command_code(code), "code %d", code);
+    FUZZ_CHECK(code != 0 || out->data != NULL, "nothing was read");
+    return code;
+}
+
+static void end(cli_data *data) {
+    rlar_data_free(data->data);
+    free(data->x);
+}
+
+static size_t pack(const fuzz_bytes *b, uint8_t *out, size_t room) {
+    z_stream z = {0};
+    FUZZ_CHECK(deflateInit2(&z, 1, Z_DEFLATED, MAX_WBITS + 16, 1, Z_FIXED) == Z_OK, "deflate");
+    z.next_in = (Bytef *)(uintptr_t)b->at;
+    z.avail_in = (uInt)b->left;
+    z.next_out = out;
+    z.avail_out = (uInt)room;
+    FUZZ_CHECK(deflate(&z, Z_FINISH) == Z_STREAM_END, "no room");
+    deflateEnd(&z);
+    return room - z.avail_out;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
+    static fuzz_file plain, packed;
+    static uint8_t room[1 << 17];
+    fuzz_bytes b = {bytes, size};
+    const rlar_missing missing = (rlar_missing)fuzz_choice(&b, 4);
+    cli_data first, second = {0};
+    if (b.left > sizeof room / 2)
+        return 0;
+    fuzz_file_set(&plain, b.at, b.left);
+    const int code = read_file(&plain, missing, &first);
+    if (code == 0 && b.at[0] != 0x1f) {
+        const int64_t n = rlar_data_samples(first.data), d = rlar_data_dims(first.data);
+        fuzz_file_set(&packed, room, pack(&b, room, sizeof room));
+        FUZZ_CHECK(read_file(&packed, missing, &second) == 0, "gzipped, it is refused");
+        FUZZ_CHECK(n == rlar_data_samples(second.data) && d == rlar_data_dims(second.data) &&
+                       memcmp(first.x, second.x, (size_t)(n * d) * sizeof *first.x) == 0,
+                   "gzipped, it is another table");
+    }
+    end(&first);
+    end(&second);
+    fuzz_check_memory(fuzz_ctx());
+    return 0;
+}

@@ -1,0 +1,6 @@
+/* fuzz_npy.c - NPY files: see readers.h. */
+#include "readers.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
+    return reader_run(&rlar__format_npy, bytes, size);
+}

@@ -1,0 +1,326 @@
+#!/usr/bin/env python3
+"""Write the hand-made seeds of the corpora, one file for each feature of a format.
+
+    fuzz/seeds.py PROGRAM [FOLDER]     PROGRAM is the rlar command, FOLDER is fuzz/corpus
+
+Run once; the files are committed. What the fuzzer finds is added by `scripts/fuzz --merge`, under
+names that are hashes. Needs NumPy and SciPy for the formats that are theirs.
+"""
+import gzip
+import io
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+import zipfile
+import zlib
+
+import numpy
+import scipy.io
+import scipy.sparse
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+
+TABLES = {
+    "header": "a,b,class\n1,2,x\n3,4,y\n5,6,x\n",
+    "plain": "1,2,0\n3,4,1\n",
+    "quotes": 'a,"b ""c""",class\n"1",2,"x,y"\n3," 4","two\nlines"\n',
+    "missing": "a,b,class\n1,NA,x\n?,4,y\n,nan,x\n5,6,y\n",
+    "semicolon": "a;b;class\r\n1;2;x\r\n3;4;y\r\n",
+    "blanks": "1 2 0\n3 4 1\n",
+    "numbers": "1e3,-0,+.5,1.,x\n2e-300,5e-324,1.7976931348623157e308,0.1,y\n",
+    "ragged": "1,2,3\n4,5\n",
+    "bom": "\ufeffa,b,class\n1,2,x\n",
+    "open-quote": 'a,b\n1,"2\n3,4\n',
+    "names": 'a,b,class\n1,2," a"\n3,4,"NA"\n5,6,"1.0"\n7,8,01\n',
+    "infinite": "1,inf,0\n1,1e999,1\n",
+    "carriage-returns": "1,2,0\r3,4,1\r",
+    "no-end": "1,2,0\n3,4,1",
+    "nul": "1,2,0\n3,\0,1\n",
+    "label-column": "label,b,c\n1,2,3\n4,5,6\n",
+}
+LIBSVM = {
+    "plain": "1 1:2 3:4\n-1 2:1.5\n",
+    "zero-based": "a 0:1 2:3\nb 1:2\n",
+    "comments": "# text\n1 1:2 # more\n\n2 qid:3 1:1\n",
+    "missing": "1 1:? 2:3\n2 1:NA 2:1\n",
+    "no-label": "1:2 3:4\n2:1\n",
+    "wide": "1 1:1\n2 500:1\n",
+    "huge": "1 99999999:1\n",
+    "descending": "1 3:1 2:1\n",
+    "spaces": "  +1\t1:1   2:-0 \r\n-1 2:0\r\n",
+    "overflow": "1 99999999999999999999:1\n1 1:1e999\n",
+}
+ARFF = {
+    "plain": "@relation r\n@attribute a numeric\n@attribute class {x,y}\n@data\n1,x\n2,y\n",
+    "quotes": "@RELATION 'a r'\n@ATTRIBUTE 'the a' REAL\n@attribute \"b\" integer\n"
+              "@attribute class {'x y',\"z\\'s\"}\n@DATA\n1,2,'x y'\n3,?,\"z\\'s\"\n",
+    "sparse": "@relation r\n@attribute a numeric\n@attribute b numeric\n@attribute class {x,y}\n@data\n"
+              "{0 1, 2 y}\n{1 3}\n",
+    "comments": "% c\n@relation r\n% c\n@attribute a numeric\n@attribute c string\n@data\n% c\n1,q\n",
+    "date": "@relation r\n@attribute a date\n@attribute c {0,1}\n@data\n2020-01-01,0\n",
+    "no-data": "@relation r\n@attribute a numeric\n",
+    "weights": "@relation r\n@attribute a numeric\n@attribute c {0,1}\n@data\n1,0,{2}\n2,1\n",
+    "nominal-numbers": "@relation r\n@attribute a numeric\n@attribute c {10,2,1.0}\n@data\n1,10\n2,2\n",
+}
+NUMBERS = ["0", "-0", "1", "  12.5e3 ", "1e-400", "1e400", "1.7976931348623157e308", "5e-324", "2.5e-324",
+           "123456789012345678901234567890", "0.1", "9007199254740993", "4.35", "1e23", "8.5e-5",
+           "2.2250738585072011e-308", "0x10", "inf", "nan", "1.", ".5", ".", "1e", "--1", "1234567.",
+           "-1234.5678 ", "6.631236846766476e-316", "0." + "0" * 40 + "1e45", "1" * 60 + "e-30",
+           "1.5e99999999999999999999", "0e99999999999", "-9223372036854775808", "9223372036854775808"]
+ARGS = {
+    "fit": ["fit", "a.csv", "-o", "m.rlar", "--alpha", "0.1", "-k5", "-p", "beta=1"],
+    "equals": ["fit", "a.csv", "--alpha=0.1", "--scale=zscore,rms", "--method=lda"],
+    "cluster": ["fit", "-qv", "a.csv", "--", "-b"],
+    "evaluate": ["evaluate", "a.csv", "b.csv", "--methods", "rlar,lda", "--train-per-class", "3,5", "--tune",
+                 "cv", "--grid", "alpha=0.1,1", "--grid", "rlar.beta=1,2", "--trials", "3", "--seed", "0",
+                 "--json"],
+    "tune": ["tune", "a.csv", "--method", "rr", "--grid", "scale=minmax+unit,none", "--folds", "3"],
+    "memory": ["predict", "m", "d", "--max-memory", "1.5GiB", "--threads", "2", "--classifier", "knn",
+               "--neighbors", "3"],
+    "mat": ["info", "x.mat", "--mat-vars", "X,y", "--label", "none"],
+    "mistyped": ["fit", "--alpa", "1"],
+    "elsewhere": ["rank", "--alpha", "1"],
+    "no-value": ["fit", "a", "--alpha"],
+    "empty-value": ["fit", "--alpha="],
+    "verb": ["fti"],
+    "reproduce": ["reproduce", "uci", "--quick", "--resume", "x", "--trials", "2"],
+    "plot": ["plot", "heatmap", "a.json", "-o", "x.svg", "--against", "seconds", "--image", "2x3"],
+    "preset": ["fit", "a", "--preset", "paper", "--method", "sda", "--seed", "3"],
+    "share": ["evaluate", "a", "--train-fraction", "0.5", "--missing", "drop", "--header", "no"],
+    "numbers": ["tune", "a", "--folds", "99999999999999999999", "--trials", "-1"],
+}
+EDGE_RESULTS = {
+    "empty": "{}",
+    "list": "[]",
+    "no-results": '{"results": []}',
+    "scalar": '{"results": [1]}',
+    "names": '{"results": [{"data": {"name": "<b>&\'`"}, "method": "a\'b\\n$(x)", "train_per_class": 3,'
+             ' "accuracy": {"mean": 0.5, "std": 0.1, "trials": [0.4, 0.6]}}], "command": "a <b>"}',
+    "confusion": '{"results": [{"data": "d", "method": "m", "classes": ["a", "\'b"],'
+                 ' "confusion": [[1, 2], [3, 4]]}]}',
+    "grid": '{"grid": [{"alpha": 0.1, "beta": 1, "accuracy": 0.5}, {"alpha": 1, "beta": 1, "accuracy": null}],'
+            ' "method": "m"}',
+    "sweep": '{"results": [{"method": "m", "grid": [{"k": 1, "accuracy": 0.5}, {"k": 2, "accuracy": 0.7}]}]}',
+    "ranks": '{"results": [{"method": "m"}], "comparison": {"methods": ["a", "b", "c"], "ranks": [1, 2, 3],'
+             ' "blocks": 5, "critical_difference": 1.5}}',
+    "matrices": '{"matrices": {"t": [[1, 2], [3, 4]], "v": [[0, 1], [1, 0]], "s": [[0, 1], [1, 0]]}}',
+    "huge-numbers": '{"results": [{"accuracy": {"mean": 1e308, "std": -1e308}, "folds": 1e300}]}',
+}
+
+
+class Seeds:
+    def __init__(self, folder):
+        self.folder = folder
+
+    def write(self, target, name, content):
+        if isinstance(content, str):
+            content = content.encode()
+        os.makedirs(os.path.join(self.folder, target), exist_ok=True)
+        with open(os.path.join(self.folder, target, name), "wb") as file:
+            file.write(content)
+
+
+def text_seeds(seeds):
+    for i, (name, text) in enumerate(TABLES.items()):
+        # Options of every kind, one after another; the defaults first.
+        options = "0%d%d%d" % (i % 4, i % 5, i % 6) if i else "0000"
+        seeds.write("csv", name, "0" + options + text)
+        seeds.write("gzip", "table-" + name, "1%d" % (i % 4) + text)
+    seeds.write("csv", "missing-mean", "0" + "6000" + TABLES["missing"])
+    seeds.write("csv", "missing-drop", "0" + "7010" + TABLES["missing"])
+    seeds.write("csv", "missing-keep", "0" + "9002" + TABLES["missing"])
+    seeds.write("csv", "tabs", "10000" + TABLES["header"].replace(",", "\t"))
+    for i, (name, text) in enumerate(LIBSVM.items()):
+        seeds.write("libsvm", name, "%d00%d" % ((0, 9)[i % 2], (3, 0, 2)[i % 3]) + text)
+    seeds.write("libsvm", "last-feature-zero", "00031 1:2 3:0\n2 2:1\n")
+    for i, (name, text) in enumerate(ARFF.items()):
+        seeds.write("arff", name, "%d00%d" % ((0, 9)[i % 2], (1, 0, 2)[i % 3]) + text)
+    for text in NUMBERS:
+        name = "".join(c if c.isalnum() or c in "+-." else "_" for c in text)[:40]
+        seeds.write("number", "text-" + name, text)
+    for name, words in ARGS.items():
+        seeds.write("args", name, "\n".join(words))
+
+
+def npy(array, **options):
+    out = io.BytesIO()
+    numpy.lib.format.write_array(out, numpy.asarray(array), allow_pickle=False, **options)
+    return out.getvalue()
+
+
+def array_seeds(seeds):
+    x = numpy.array([[1.5, -2.0, 0.0], [3.0, numpy.nan, 1.0]])
+    arrays = {
+        "float64": npy(x), "float32": npy(x.astype("f4")), "float16": npy(x.astype("f2")),
+        "big-endian": npy(x.astype(">f8")), "fortran": npy(numpy.asfortranarray(x)),
+        "int8": npy(numpy.array([[1, -2], [3, 0]], "i1")), "uint64": npy(numpy.array([[2**63, 1]], "u8")),
+        "bool": npy(numpy.array([[True, False]])), "vector": npy(numpy.arange(3.0)),
+        "version-2": npy(x, version=(2, 0)), "empty": npy(numpy.zeros((0, 3))),
+        "infinite": npy(numpy.array([[numpy.inf, 1.0]])), "text": npy(numpy.array([["1", "x"], ["2", "y"]])),
+        "three-dimensions": npy(numpy.zeros((2, 2, 2))), "complex": npy(numpy.zeros((2, 2), "c16")),
+    }
+    for i, (name, content) in enumerate(arrays.items()):
+        seeds.write("npy", name, ("%d00%d" % ((9, 0)[i % 2], (4, 2, 0)[i % 3])).encode() + content)
+    seeds.write("npy", "truncated", b"0000" + arrays["float64"][:-5])
+    y = {"numbers": numpy.array([1, 2]), "texts": numpy.array(["a", "\u00e4b"]), "bytes": numpy.array([b"a", b"b"])}
+    for kind, labels in y.items():
+        for packed in (False, True):
+            out = io.BytesIO()
+            save = numpy.savez_compressed if packed else numpy.savez
+            save(out, X=numpy.nan_to_num(x), y=labels, feature_names=numpy.array(["f", "g", "h"]))
+            seeds.write("npz", kind + ("-packed" if packed else ""), b"00021" + out.getvalue())
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as container:
+        container.writestr(zipfile.ZipInfo("arr_0.npy"), npy(numpy.eye(2)))  # dated 1980
+        container.comment = b"a comment"
+    seeds.write("npz", "comment", b"00020" + out.getvalue())
+
+
+def chunk(name, content):
+    body = name + content
+    return struct.pack(">I", len(content)) + body + struct.pack(">I", zlib.crc32(body))
+
+
+def png(width, height, depth, colour, interlace, rows, extra=b""):
+    header = struct.pack(">IIBBBBB", width, height, depth, colour, 0, 0, interlace)
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + extra + chunk(b"IDAT", zlib.compress(rows)) +
+            chunk(b"IEND", b""))
+
+
+def image_seeds(seeds):
+    palette = chunk(b"PLTE", bytes(range(12)))
+    images = {
+        "pgm-text": b"P2 # c\n2 2\n255\n0 1 2 255\n", "pgm-bytes": b"P5 2 2 255\n\0\1\2\377",
+        "pgm-wide": b"P5 2 1 65535\n\0\1\377\377", "pgm-small": b"P2 1 1 1 1", "pgm-cut": b"P5 3 3 255\n\0\1",
+        "pgm-above-maximum": b"P5 1 1 300\n\377\377", "pgm-text-above-maximum": b"P2 1 1 300 65535",
+        "png-grey": png(2, 2, 8, 0, 0, b"\0\1\2\0\3\4"), "png-bits": png(9, 1, 1, 0, 0, b"\0\xff\x80"),
+        "png-colour": png(1, 1, 8, 2, 0, b"\0\1\2\3"), "png-alpha": png(1, 1, 8, 6, 0, b"\0\1\2\3\4"),
+        "png-16": png(1, 1, 16, 0, 0, b"\0\1\2"), "png-palette": png(2, 1, 8, 3, 0, b"\0\1\2", palette),
+        "png-transparent": png(1, 1, 8, 0, 0, b"\0\1", chunk(b"tRNS", b"\0\1")),
+        "png-interlaced": png(2, 2, 8, 0, 1, b"\0\1\0\2\0\3\4"), "png-filters": png(2, 2, 8, 0, 0, b"\1\1\2\2\3\4"),
+        "png-text": png(1, 1, 8, 0, 0, b"\0\1", chunk(b"tEXt", b"a\0b") + chunk(b"gAMA", b"\0\0\1\0")),
+        "png-large": png(20000, 2, 8, 0, 0, b"\0\1"), "png-promise": png(16000, 16000, 8, 0, 0, b"\0\1"),
+    }
+    for name, content in images.items():
+        seeds.write("image", name, (b"1" if name.startswith("png") else b"0") + content)
+    seeds.write("image", "made-grey", b"211000" + b"\0\1\2\0\3\4")
+    seeds.write("image", "made-interlaced", b"244001" + bytes(range(60)))
+    seeds.write("image", "made-palette", b"233320" + bytes(12))
+
+
+def gzip_seeds(seeds):
+    member = gzip.compress(b"1,2,0\n3,4,1\n", mtime=0)
+    bad_sum = bytearray(member)
+    bad_sum[-8] ^= 1
+    named = b"\x1f\x8b\x08\x08\0\0\0\0\0\x03name\0" + member[10:]
+    for name, content in {"member": member, "members": member + member, "padded": member + bytes(5),
+                          "garbage": member + b"x", "cut": member[:-3], "checksum": bytes(bad_sum), "named": named,
+                          "empty-member": gzip.compress(b"", mtime=0), "magic": b"\x1f\x8b", "zeros":
+                          gzip.compress(bytes(20000), mtime=0), "plain": b"no gzip"}.items():
+        seeds.write("gzip", name, b"01" + content)
+
+
+def journal_seeds(seeds):
+    head = struct.pack("=16sQ", b"rlar journal 1", 0x0102030405060708)
+
+    def record(key, failed, entries, body):
+        return struct.pack("=QQQdddqq", 0, key, key + 1, 0.1, 0.2, 0.9, failed, entries) + body
+
+    good = record(1, 0, 2, struct.pack("=iiii", 0, 1, 2, 0))
+    failed = record(2, 1, 4, b"text")
+    for name, content in {"empty": b"", "head": head, "one": head + good, "two": head + good + failed,
+                          "twice": head + good + good, "torn": head + good + failed[:-2], "class-9":
+                          head + record(3, 0, 1, struct.pack("=ii", 0, 9)), "promise":
+                          head + record(4, 0, 2**60, b""), "other": b"1,2,3\n" * 8}.items():
+        seeds.write("journal", name, b"1" + content)
+    seeds.write("journal", "unchecked", b"0" + head + good)
+
+
+def retarget_seeds(seeds):
+    seeds.write("retarget", "ties", b"\x32" + b"01" + bytes([0] * 8))
+    seeds.write("retarget", "quarters", b"\x34" + b"12" + bytes([64, 192, 0, 32, 224, 64, 1, 255, 16, 8]))
+    for name, values in {"unit": (0.5, 0.0, -0.5), "large": (1e99, -1e99, 1.0), "tiny": (1e-300, 0.0, -1e-300),
+                         "kept": (3.0, 0.0, 1.0)}.items():
+        seeds.write("retarget", name, b"100" + struct.pack(">6d", *values, 1.0, -1.0, 0.5))
+
+
+def fit_seeds(seeds, methods):
+    for i, method in enumerate(methods):
+        head = bytes([48 + i, 48 + i % 6, 48 + 2 + i % 5, 49, 51, 52, 50, 48 + i % 7])
+        seeds.write("fit", method, head + b"0" * 40 + bytes(range(20, 60)))
+        seeds.write("fit", method + "-edges", head + b"0123" * 10 + bytes([1, 1, 2, 2, 3, 3, 255, 255]))
+
+
+def run(program, *arguments):
+    return subprocess.run([program, *arguments], check=True, capture_output=True, text=True).stdout
+
+
+def command_seeds(seeds, program):
+    table = "a,b,class\n" + "".join("%d,%d,%s\n" % (i, i * i % 7, "xyz"[i % 3]) for i in range(12))
+    with tempfile.TemporaryDirectory() as folder:
+        data, model = os.path.join(folder, "d.csv"), os.path.join(folder, "m.rlar")
+        with open(data, "w", encoding="utf-8") as file:
+            file.write(table)
+        for method, scale in (("rlar", "zscore,rms"), ("lda", "none"), ("rr", "minmax,unit"), ("mmc", "unit")):
+            run(program, "fit", data, "-q", "--method", method, "--scale", scale, "-o", model)
+            with open(model, "rb") as file:
+                content = file.read()
+            seeds.write("model", method, content)
+        numbers = 8 + struct.unpack("<Q", content[:8])[0]
+        for name, value in (("nan", float("nan")), ("infinite", float("-inf")), ("large", 1e300)):
+            seeds.write("model", name, content[:numbers] + struct.pack("<d", value) + content[numbers + 8:])
+        seeds.write("model", "class-out-of-range", content[:-8] + struct.pack("<q", 3))
+        common = ["evaluate", data, "-q", "--json", "--trials", "2", "--train-per-class", "2"]
+        seeds.write("results", "evaluate", run(program, *common, "--methods", "lda,rr,lsr"))
+        seeds.write("results", "tuned", run(program, *common, "--methods", "rr", "--tune", "cv", "--tune-folds", "2",
+                                            "--grid", "lambda=0.1,1"))
+        seeds.write("results", "tune", run(program, "tune", data, "-q", "--json", "--method", "rlar", "--folds", "2",
+                                           "--grid", "alpha=0.1,1", "--grid", "beta=0.1,1", "-p", "iters=2"))
+    for name, text in EDGE_RESULTS.items():
+        seeds.write("results", name, text)
+
+
+def mat_seeds(seeds):
+    x = numpy.array([[1.0, 2.0], [3.0, 4.0], [5.0, numpy.nan]])
+    cells = numpy.array(["a", "b", "a"], dtype=object)
+    files = {
+        "level-5": dict(fea=x, gnd=numpy.array([[1], [2], [1]])), "sparse": dict(X=scipy.sparse.csc_matrix(x)),
+        "cells": dict(X=x, y=cells), "characters": dict(X=x, Y=numpy.array(["ab", "c ", "ab"])),
+        "turned": dict(X=x.T.copy(), y=numpy.array([1.0, 2.0, 1.0])), "int8": dict(X=x[:2].astype("i1")),
+        "single": dict(X=x.astype("f4")), "struct": dict(X={"a": x}), "other-names": dict(z=x),
+        "complex": dict(X=x * 1j), "logical": dict(X=x > 2),
+    }
+    for name, variables in files.items():
+        for packed in (False, True):
+            out = io.BytesIO()
+            scipy.io.savemat(out, variables, do_compression=packed)
+            content = out.getvalue()
+            content = b"MATLAB 5.0 MAT-file".ljust(116, b" ") + content[116:]  # no date
+            seeds.write("mat", name + ("-packed" if packed else ""), b"3" + content)
+    out = io.BytesIO()
+    scipy.io.savemat(out, dict(X=x, y=numpy.array([1.0, 2.0, 1.0])), format="4")
+    seeds.write("mat", "level-4", b"3" + out.getvalue())
+    seeds.write("mat", "hdf5-head", b"3MATLAB 7.3 MAT-file".ljust(125, b" ") + b"\0\2IM\x89HDF\r\n\x1a\n" + bytes(40))
+
+
+def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    program = sys.argv[1]
+    seeds = Seeds(sys.argv[2] if len(sys.argv) > 2 else os.path.join(ROOT, "fuzz", "corpus"))
+    methods = [line.split()[0] for line in run(program, "methods").splitlines() if line[:1].isalnum()]
+    text_seeds(seeds)
+    array_seeds(seeds)
+    image_seeds(seeds)
+    gzip_seeds(seeds)
+    journal_seeds(seeds)
+    retarget_seeds(seeds)
+    fit_seeds(seeds, methods)
+    command_seeds(seeds, program)
+    mat_seeds(seeds)
+
+
+if __name__ == "__main__":
+    main()
