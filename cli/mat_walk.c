@@ -58,10 +58,10 @@ static int level_of(int fd, bool *big) {
     return version == 1 ? 5 : version == 2 ? 7 : 4;
 }
 
-/* Inflate the element from its start to its checksum, and look at the parts of what comes out. 1: it
- * is whole; 0: it is not; -1: it cannot be read (errno). */
+/* Inflate the element from its start to its checksum, and look at the parts of what comes out. 1:
+ * it is whole; 0: it is not; -1: it cannot be read (errno). */
 static int inflates(int fd, int64_t at, int64_t size, unsigned char *in, unsigned char *out,
-                     cli_mat_parts *parts) {
+                    cli_mat_parts *parts) {
     z_stream z = {0};
     int state = Z_OK;
     ssize_t got = 0;
