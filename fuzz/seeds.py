@@ -134,6 +134,8 @@ def text_seeds(seeds):
     seeds.write("csv", "tabs", "10000" + TABLES["header"].replace(",", "\t"))
     for i, (name, text) in enumerate(LIBSVM.items()):
         seeds.write("libsvm", name, "%d00%d" % ((0, 9)[i % 2], (3, 0, 2)[i % 3]) + text)
+    seeds.write("csv", "marked-class", "000030,5,\ufeffx\n1,2,y\n")
+    seeds.write("csv", "marked-feature", '01000"\ufeffa",b,class\n1,2,x\n')
     seeds.write("libsvm", "last-feature-zero", "00031 1:2 3:0\n2 2:1\n")
     for i, (name, text) in enumerate(ARFF.items()):
         seeds.write("arff", name, "%d00%d" % ((0, 9)[i % 2], (1, 0, 2)[i % 3]) + text)

@@ -51,13 +51,18 @@ static rlar_status end_row(rlar_writer *w) {
     return rlar__poll(w->ctx);
 }
 
+/* A byte order mark at the start of a file is no part of it to readers. */
+static bool is_marked(const char *text) {
+    return strncmp(text, "\xef\xbb\xbf", 3) == 0;
+}
+
 /* ---- CSV and TSV ---- */
 
 /* Blanks at the ends would be trimmed by readers, and "na" would be missing: quote them. */
 static void put_field(rlar_out *out, const char *text, char separator) {
     const char special[] = {separator, '"', '\r', '\n', '\0'};
     const size_t length = strlen(text);
-    if (!rlar_name_needs_quotes(text) && strcspn(text, special) == length) {
+    if (!rlar_name_needs_quotes(text) && !is_marked(text) && strcspn(text, special) == length) {
         rlar__out_put(out, text, length);
         return;
     }
@@ -115,10 +120,11 @@ static rlar_status check_words(const rlar_writer *w) {
     char token[RLAR_TOKEN_SIZE];
     for (int64_t i = 0; i < w->c; i++) {
         const char *name = rlar__texts_at(&w->data->classes, i);
-        if (name[strcspn(name, " \t\r\n\v\f,:#")] != '\0')
+        if (name[strcspn(name, " \t\r\n\v\f,:#")] != '\0' || is_marked(name))
             return rlar__fail(w->ctx, RLAR_E_ARG,
                               "class '%s' cannot be written as LIBSVM: a label there has no blank, "
-                              "comma, colon or #; rename it or use csv, npz or arff",
+                              "comma, colon, # or byte order mark; rename it or use csv, npz or "
+                              "arff",
                               rlar__token(name, strlen(name), token));
     }
     return RLAR_OK;
