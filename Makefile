@@ -6,6 +6,9 @@
 #   make install    PREFIX=/usr/local, DESTDIR=
 #   make python     the Python package in build-python/venv, which sees Debian's NumPy and scikit-learn
 #   make check-python   the tests of the package with the newest NumPy and scikit-learn (needs PyPI)
+#   make fuzz       fuzz every reader, the model loader, the arguments, fits: SECONDS=60 each, TARGETS="csv npy"
+#   make verify     measure the rows of docs/verify.md again with reduced counts: under an hour
+#   make verify-full    the same with the published counts: many hours
 #   make bench      install the peers, and time everything against them and against the bare BLAS
 #                   (QUICK=1: two minutes; ROWS=lda,csv: these groups; THREADS=2: peers on two threads)
 #   make format     clang-format
@@ -25,7 +28,7 @@ export RLAR_DATA_DIR := $(abspath ../shared/data)
 endif
 endif
 
-.PHONY: all demo check install python check-python bench format clean
+.PHONY: all demo check install python check-python fuzz verify verify-full bench format clean
 .NOTPARALLEL:
 
 all: build/build.ninja
@@ -57,6 +60,18 @@ check-python:
 	@$(MAKE) --no-print-directory all
 	@PYTHON=$(PYTHON) scripts/python test-newest
 
+fuzz:
+	@$(SETUP) check
+	@scripts/fuzz --seconds $(or $(SECONDS),60) --jobs 2 $(TARGETS)
+
+verify:
+	@$(SETUP) verify
+	@$(PYTHON) scripts/verify $(ROWS)
+
+verify-full:
+	@$(SETUP) verify
+	@$(PYTHON) scripts/verify --full $(ROWS)
+
 bench:
 	@$(SETUP) bench
 	@test -e build-bench/build.ninja || meson setup build-bench --buildtype=release
@@ -67,7 +82,7 @@ bench:
 
 format:
 	@command -v clang-format-14 >/dev/null || { echo "make format needs clang-format-14 (apt-get install clang-format-14)"; exit 1; }
-	@clang-format-14 -i $$(find include src cli python examples tests bench -name '*.[ch]')
+	@clang-format-14 -i $$(find include src cli python examples tests fuzz bench -name '*.[ch]')
 
 clean:
-	@rm -rf build build-asan build-bench build-python
+	@rm -rf build build-*
