@@ -20,6 +20,15 @@ static bool has(const char *variant, const char *word) {
     return strstr(variant, word) != NULL;
 }
 
+/* What stands before the first blank. */
+static const char *first_word(const char *variant, char buf[64]) {
+    const size_t length = strcspn(variant, " ");
+    assert_true(length < 64);
+    memcpy(buf, variant, length);
+    buf[length] = '\0';
+    return buf;
+}
+
 static const char *target(world *w, const char *name) {
     char inner[256];
     snprintf(inner, sizeof inner, "out/%s", name);
@@ -86,8 +95,7 @@ static rlar_read_options read_options(world *w, const char *variant, char path[5
                                       char labels[512]) {
     rlar_read_options o = RLAR_INIT(rlar_read_options);
     char name[64];
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(variant, " "), variant);
-    (void)path_in(&w->folder, name, path);
+    (void)path_in(&w->folder, first_word(variant, name), path);
     if (has(variant, " mean"))
         o.missing = RLAR_MISSING_MEAN;
     if (has(variant, " drop"))
@@ -152,9 +160,8 @@ static rlar_status fit_model(world *w, const char *variant) {
     static const int64_t rows[] = {0, 1, 2, 3, 8, 9, 10, 11, 14, 15, 16, 17};
     rlar_fit_options o = RLAR_INIT(rlar_fit_options);
     rlar_info info = RLAR_INIT(rlar_info);
-    char method[32];
-    snprintf(method, sizeof method, "%.*s", (int)strcspn(variant, " "), variant);
-    TRY(rlar_params_new(w->ctx, method, &w->out.params));
+    char method[64];
+    TRY(rlar_params_new(w->ctx, first_word(variant, method), &w->out.params));
     if (!isnan(rlar_params_get(w->out.params, "iters")))
         TRY(rlar_params_set(w->ctx, w->out.params, "iters", w->iterations));
     if (has(variant, " paper"))
