@@ -169,9 +169,11 @@ char *cli_report_command(const json_t *root, const cli_results *results) {
     const json_t *protocol = json_object_get(root, "protocol");
     char *text = NULL, *methods = distinct(results, 2, NULL);
     size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    if (out == NULL || methods == NULL)
+    FILE *out = methods != NULL ? open_memstream(&text, &size) : NULL;
+    if (out == NULL) {
+        free(methods);
         return NULL;
+    }
     fputs("rlar evaluate", out);
     for (size_t i = 0; i < json_array_size(data); i++) {
         const char *file = json_string_value(json_object_get(json_array_get(data, i), "file"));

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -291,6 +292,13 @@ static void test_a_callback_cancels(void **state) {
     rlar_ctx_free(ctx);
 }
 
+/* Ends only when as many tasks run at the same time as the barrier waits for. */
+static rlar_status meet(void *arg, int64_t index) {
+    (void)index;
+    pthread_barrier_wait(arg);
+    return RLAR_OK;
+}
+
 static void test_a_fork_makes_its_own_threads(void **state) {
     (void)state;
     static int64_t out[1000];
@@ -300,7 +308,11 @@ static void test_a_fork_makes_its_own_threads(void **state) {
     const pid_t pid = fork();
     if (pid == 0) {
         memset(out, 0, sizeof out);
-        const bool ok = rlar__parallel(ctx, 1000, square, out) == RLAR_OK && out[999] == 999 * 999;
+        pthread_barrier_t all;
+        pthread_barrier_init(&all, NULL, 3);
+        alarm(60); /* without threads of its own it waits for ever */
+        const bool ok = rlar__parallel(ctx, 1000, square, out) == RLAR_OK &&
+                        out[999] == 999 * 999 && rlar__parallel(ctx, 3, meet, &all) == RLAR_OK;
         rlar_ctx_free(ctx);
         exit(ok ? 0 : 1); /* not _exit: what was counted of the coverage is written at the end */
     }

@@ -430,7 +430,7 @@ static void test_headers(void **state) {
     expect_header(ctx, META(",\"features\":\"[7]\"") W_AND_B REFERENCES, 24,
                   "feature name 1 is not a text");
     expect_header(ctx, META(",\"features\":\"{}\"") W_AND_B REFERENCES, 24,
-                  "metadata \"features\" is not a JSON list");
+                  "metadata \"features\" is not a JSON list; make the model again");
     expect_header(ctx, META("") TENSOR("W", "F64", "[4611686018427387904,4]", "[0,8]") REFERENCES,
                   24, "its shape asks for more than the 24 bytes");
     expect_header(ctx, META("") TENSOR("W", "F64", "[1,1]", "[0,8]") "}", 8,

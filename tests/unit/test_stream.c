@@ -360,6 +360,13 @@ static void test_unknown_label_is_not_written(void **state) {
                         "sample 2 has a class that is unknown to the model it was read with; read "
                         "the data without the model");
     assert_int_not_equal(access(path, F_OK), 0);
+    rlar_stream *stream = NULL;
+    const rlar_data *block = NULL;
+    assert_int_equal(rlar_stream_data(d.ctx, data, m, &stream), RLAR_OK);
+    assert_int_equal(rlar_stream_next(stream, 2, &block), RLAR_OK);
+    assert_int_equal(rlar_data_label(block, 0), 2);
+    assert_int_equal(rlar_data_label(block, 1), -1); /* and stays unknown */
+    rlar_stream_free(stream);
     rlar_data_free(data);
     rlar_model_free(m);
     end_desk(&d);

@@ -301,6 +301,24 @@ static void npy_header(void **state) {
 
 /* ---- Refusals ---- */
 
+/* Characters of one to four bytes, the first and the last of each, and what a name may not be cut
+ * at: as UTF-32 in NPZ files they are the same again. */
+static void characters(void **state) {
+    (void)state;
+    const char *const labels[N] = {"~\xc2\x80\xdf\xbf", "\xe0\xa0\x80\xe8\xb1\x86\xef\xbf\xbd",
+                                   "\xf0\x90\x80\x80\xf4\x8f\xbf\xbf", "a"};
+    const char *const names[D] = {"\xe4\xb8\xad\xe6\x96\x87", "\xf0\x9f\x98\x80", "b"};
+    rlar_ctx *ctx = new_ctx();
+    const temp_folder t = new_folder();
+    rlar_data *data = make_data(ctx, values, labels, names);
+    expect_same(ctx, data, &t, "a.npz", &rlar__format_npz, true);
+    expect_same(ctx, data, &t, "a.csv", &rlar__format_csv, true);
+    expect_same(ctx, data, &t, "a.arff", &rlar__format_arff, true);
+    rlar_data_free(data);
+    remove_folder(&t);
+    end_ctx(ctx);
+}
+
 static void keep_text(void *user, rlar_status code, const char *text) {
     assert_int_equal(code, RLAR_OK);
     snprintf(user, RLAR_ERROR_SIZE, "%s", text);
@@ -405,6 +423,7 @@ int main(void) {
         cmocka_unit_test(feature_named_class),
         cmocka_unit_test(equal_bytes),
         cmocka_unit_test(npy_header),
+        cmocka_unit_test(characters),
         cmocka_unit_test(feature_named_label),
         cmocka_unit_test(large),
         cmocka_unit_test(refused),
