@@ -14,7 +14,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { LISTED = 10, LIST_SIZE = 512 };
+enum { LISTED = 10, LIST_SIZE = LISTED * RLAR_TOKEN_SIZE + 64 }; /* with what stands between */
 
 void rlar__columns_free(rlar_columns *columns) {
     rlar__texts_free(&columns->names);
@@ -49,7 +49,7 @@ static void list_columns(const rlar_columns *columns, char list[LIST_SIZE]) {
         const char *name = rlar__texts_at(&columns->names, j);
         const int length = snprintf(list + at, LIST_SIZE - at, "%s%s", j ? ", " : "",
                                     rlar__token(name, strlen(name), buf));
-        at += (size_t)length; /* a name has no control characters: 45 bytes at most */
+        at += (size_t)length;
     }
     if (columns->names.count > LISTED)
         snprintf(list + at, LIST_SIZE - at, ", ...");

@@ -87,9 +87,9 @@ bool rlar__format_known(const char *name) {
 
 /* The name is known (rlar__format_known), and images do not come here. */
 static const rlar_format *by_name(const char *name) {
-    int i = 0;
-    while (strcmp(name, format_at(i)->name) != 0)
-        i++;
+    int i = FORMATS - 1;
+    while (i > 0 && strcmp(name, format_at(i)->name) != 0)
+        i--;
     return format_at(i);
 }
 
