@@ -58,6 +58,8 @@ typedef struct cli_mat_parts {
     size_t kept;
 } cli_mat_parts;
 
+/* Four bytes as a number. */
+uint32_t cli_mat_word(const unsigned char *at, bool big);
 void cli_mat_parts_feed(cli_mat_parts *parts, const unsigned char *bytes, size_t size);
 bool cli_mat_parts_whole(const cli_mat_parts *parts); /* after the last byte */
 

@@ -10,9 +10,9 @@
 
 enum { TAG = 8, MATRIX = 14, CHARACTERS = 4, SPARSE = 5, LAST_NUMERIC = 15 };
 
-static uint32_t word(const cli_mat_parts *p, const unsigned char *at) {
-    return p->big ? (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3]
-                  : (uint32_t)at[3] << 24 | (uint32_t)at[2] << 16 | (uint32_t)at[1] << 8 | at[0];
+uint32_t cli_mat_word(const unsigned char *at, bool big) {
+    return big ? (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3]
+               : (uint32_t)at[3] << 24 | (uint32_t)at[2] << 16 | (uint32_t)at[1] << 8 | at[0];
 }
 
 /* Bytes of a stored number by its type, 0 for what holds none. */
@@ -30,9 +30,9 @@ static void end_part(cli_mat_parts *p) {
     cli_mat_frame *m = &p->frame[p->depth - 1];
     const int part = m->part++;
     if (part == 0 && p->kept >= 4)
-        m->kind = (int)(word(p, p->bytes) & 0xff);
+        m->kind = (int)(cli_mat_word(p->bytes, p->big) & 0xff);
     for (size_t i = 0; part == 1 && i + 4 <= p->kept; i += 4)
-        m->count *= word(p, p->bytes + i);
+        m->count *= cli_mat_word(p->bytes + i, p->big);
     const bool numbers = m->kind == CHARACTERS || (m->kind > SPARSE && m->kind <= LAST_NUMERIC);
     if (part == 3 && numbers) {
         const int64_t stored = stored_size(p->type);
@@ -53,11 +53,11 @@ static void end_matrices(cli_mat_parts *p) {
 /* A tag is there: the bytes behind it, or a matrix of its own. */
 static void begin_part(cli_mat_parts *p) {
     int64_t *left = p->depth > 0 ? &p->frame[p->depth - 1].left : NULL;
-    const uint32_t first = word(p, p->tag);
+    const uint32_t first = cli_mat_word(p->tag, p->big);
     const bool small = first >> 16 != 0; /* up to four bytes within the tag itself */
     p->kept = 0;
     p->type = small ? first & 0xffff : first;
-    p->size = small ? (int64_t)(first >> 16) : (int64_t)word(p, p->tag + 4);
+    p->size = small ? (int64_t)(first >> 16) : (int64_t)cli_mat_word(p->tag + 4, p->big);
     if (left)
         *left -= TAG;
     if ((small && p->size > 4) || (left && !small && p->size > *left)) {

@@ -23,11 +23,6 @@ static int64_t padded_to_eight(int64_t size) {
     return (size + 7) / 8 * 8;
 }
 
-static uint32_t word(const unsigned char *p, bool big) {
-    return big ? (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3]
-               : (uint32_t)p[3] << 24 | (uint32_t)p[2] << 16 | (uint32_t)p[1] << 8 | p[0];
-}
-
 /* pread() of all that is there; -1 with errno. */
 static ssize_t read_at(int fd, unsigned char *bytes, size_t size, int64_t at) {
     size_t done = 0;
@@ -111,8 +106,8 @@ static int walk(cli *c, int fd, const char *path, int64_t size, bool big, unsign
                              "%s: cut short: %lld bytes are left where a variable should "
                              "start; copy the file again",
                              path, (long long)(size - at));
-        const uint32_t type = word(tag, big);
-        const int64_t stored = (int64_t)word(tag + 4, big), left = size - at - TAG;
+        const uint32_t type = cli_mat_word(tag, big);
+        const int64_t stored = (int64_t)cli_mat_word(tag + 4, big), left = size - at - TAG;
         if (stored > left)
             return cli_error(
                 c, CODE_DATA,
@@ -158,8 +153,9 @@ static int read_head_4(int fd, int64_t at, bool big, head_4 *out) {
     const ssize_t got = read_at(fd, bytes, HEAD_4, at);
     if (got < HEAD_4)
         return got < 0 ? -1 : 0;
-    *out = (head_4){word(bytes, big), word(bytes + 4, big), word(bytes + 8, big),
-                    word(bytes + 12, big), word(bytes + 16, big)};
+    *out = (head_4){cli_mat_word(bytes, big), cli_mat_word(bytes + 4, big),
+                    cli_mat_word(bytes + 8, big), cli_mat_word(bytes + 12, big),
+                    cli_mat_word(bytes + 16, big)};
     return out->type / 1000 == (uint32_t)big && out->type / 100 % 10 == 0 &&
            out->type / 10 % 10 <= 5 && out->type % 10 <= 2;
 }
