@@ -6,7 +6,8 @@
 Each call in turn (tests/verify/refuse.c lies between the command and the C library) is interrupted or
 does one byte only: exit code 0 and the same files. Each in turn fails with EIO, ENOSPC and EDQUOT: exit
 code 6, one line with the system's reason, and every file as it was; only a verb that writes two may have
-finished the first. The last line tells how many.
+finished the first. Without memory from some point on, at growing distances: exit code 7, likewise. The last
+line tells how many.
 """
 import argparse
 import errno
@@ -22,6 +23,7 @@ sys.path.insert(0, str(HERE.parent / "cli"))
 
 FAULTS = [("interrupted", errno.EINTR), ("short", 0), ("EIO", errno.EIO), ("ENOSPC", errno.ENOSPC),
           ("EDQUOT", errno.EDQUOT)]
+MEMORY = ("without memory from then on", errno.ENOMEM)
 EVALUATE = ("evaluate", "t.csv", "--methods", "rr,lda", "--train-per-class", "4", "--trials", "2", "--seed", "1")
 
 # A verb and its arguments; the files that it reads are made by make_inputs().
@@ -101,7 +103,7 @@ class Refusals:
     def __init__(self, folder, library):
         self.folder, self.library = folder, library
         self.log = folder.parent / "struck"
-        self.points = self.lenient = 0
+        self.points = self.lenient = self.memory = 0
 
     def run(self, args, number, code):
         old_outputs(self.folder, args)
@@ -121,15 +123,17 @@ class Refusals:
             self.complain(args, number, fault, struck, result, what)
         if fault in ("interrupted", "short"):
             complain("an error")
-        if result.code != support.IO:
+        if result.code != (support.MEMORY if code == errno.ENOMEM else support.IO):
             complain("another exit code")
         last = result.err.splitlines()[-1]
-        if not last.startswith("rlar: ") or os.strerror(code) not in last:
+        reason = "memory|the system has no more" if code == errno.ENOMEM else re.escape(os.strerror(code))
+        if not last.startswith("rlar: ") or not re.search(reason, last):
             complain("a wrong text")
         torn = [name for name, content in written(self.folder).items()
                 if content != b"the old file" and content != expected.get(name)]
         fresh = [name for name, content in written(self.folder).items() if content != b"the old file"]
-        late = "the file is written, but" in last or last.startswith("rlar: standard output: ")
+        late = ("the file is written, but" in last or last.startswith("rlar: standard output: ")
+                or code == errno.ENOMEM)
         if torn or (fresh and not late and fresh != ["m.rlar"]):
             complain(f"{torn or fresh} changed")
         if set(written(self.folder)) != set(expected):
@@ -158,6 +162,10 @@ class Refusals:
             while self.check(args, number, fault, code, expected):
                 self.points += 1
                 number += every
+        number = 1
+        while self.check(args, number, *MEMORY, expected):
+            self.memory += 1
+            number += every * (1 + number // 20)
 
 
 def main():
@@ -173,7 +181,7 @@ def main():
             refusals.everywhere(args, OPTIONS.every)
         print(f"{refusals.points} calls on files of {len(runs)} commands interrupted, cut short or refused (EIO, ENOSPC, "
               f"EDQUOT): the same result ({refusals.lenient} could be done without), or exit code 6 with the reason and "
-              "every file as it was")
+              f"every file as it was; {refusals.memory} times no memory from some point on: exit code 7")
     finally:
         shutil.rmtree(top, ignore_errors=True)
 

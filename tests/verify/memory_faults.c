@@ -151,7 +151,7 @@ int main(int argc, char **argv) {
         options.release = give;
         world_open(&w, &options, "2");
         for (const call *c = calls(); c->function; c++)
-            fail_everywhere(&w, c, threads == 1 ? every : 4 * every, &t);
+            fail_everywhere(&w, c, every, &t);
         world_close(&w);
         assert_int_equal(faults.live, 0);
     }

@@ -1,6 +1,7 @@
 /* refuse.c - put between a program and the C library (LD_PRELOAD), it lets one call on a file fail.
  *
- *     RLAR_REFUSE=N:FAULT   the N-th call; FAULT is an errno, or 0: do one byte only
+ *     RLAR_REFUSE=N:FAULT   the N-th call; FAULT is an errno, or 0: do one byte only; ENOMEM: the
+ *                           N-th call of malloc() by the program itself and all after it instead
  *     RLAR_REFUSE_LOG=FILE  "name lenient" of the call that was struck; lenient 1: a program may do
  *                           without it
  *
@@ -10,6 +11,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -63,14 +65,22 @@ static void tell(const char *name, bool lenient) {
     in_log = false;
 }
 
+/* What is asked for, or NULL. gnuplot inherits the environment, but is not meant. */
+static const char *order_for_us(void) {
+    return strcmp(program_invocation_short_name, "rlar") == 0 ? getenv("RLAR_REFUSE") : NULL;
+}
+
+static int wanted_fault(const char *order) {
+    return atoi(strchr(order, ':') + 1);
+}
+
 /* Is this the call? Its fault: an errno, 0 for one byte only, -1: it is not. */
 static int fault(const char *name, bool lenient) {
-    const char *order = getenv("RLAR_REFUSE");
-    const bool ours = strcmp(program_invocation_short_name, "rlar") == 0; /* not gnuplot */
-    if (!order || !ours || in_log || ++seen != atoll(order))
+    const char *order = order_for_us();
+    if (!order || in_log || wanted_fault(order) == ENOMEM || ++seen != atoll(order))
         return -1;
     tell(name, lenient);
-    const int wanted = atoi(strchr(order, ':') + 1);
+    const int wanted = wanted_fault(order);
     errno = wanted;
     return wanted;
 }
@@ -215,4 +225,40 @@ size_t fread(void *bytes, size_t size, size_t count, FILE *stream) {
 int fflush(FILE *stream) {
     const bool ours = stream && stream != stderr && concerns(fileno(stream));
     return refused("fflush", ours, false) && errno != EINTR ? EOF : REAL(fflush)(stream);
+}
+
+/* ---- Memory ---- */
+
+static uintptr_t program_start, program_end;
+
+/* The first object is the program. */
+static int find_program(struct dl_phdr_info *info, size_t size, void *arg) {
+    (void)size;
+    (void)arg;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const uintptr_t start = (uintptr_t)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+        if (info->dlpi_phdr[i].p_type == PT_LOAD && (info->dlpi_phdr[i].p_flags & PF_X)) {
+            program_start = start;
+            program_end = start + info->dlpi_phdr[i].p_memsz;
+        }
+    }
+    return 1;
+}
+
+__attribute__((constructor)) static void begin(void) {
+    dl_iterate_phdr(find_program, NULL);
+}
+
+void *__libc_malloc(size_t size);
+
+/* Libraries keep their memory: it is the program's answer that is asked for. */
+void *malloc(size_t size) {
+    const uintptr_t caller = (uintptr_t)__builtin_return_address(0);
+    const char *order = caller >= program_start && caller < program_end ? order_for_us() : NULL;
+    if (!order || wanted_fault(order) != ENOMEM || ++seen < atoll(order))
+        return __libc_malloc(size);
+    if (seen == atoll(order))
+        tell("malloc", false);
+    errno = ENOMEM;
+    return NULL;
 }
