@@ -4,23 +4,13 @@
  * the memory limit holds for a context and its children together. Blocks are 64-byte aligned: the
  * width of a cache line and of an AVX-512 register. */
 #include "core/core.h"
+#include "core/sanitize.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-/* MemorySanitizer: memory of ours has no value yet, whatever allocator it came from. */
-#if defined(__has_feature)
-#if __has_feature(memory_sanitizer)
-#include <sanitizer/msan_interface.h>
-#define RLAR_NO_VALUE(memory, bytes) __msan_allocated_memory(memory, bytes)
-#endif
-#endif
-#ifndef RLAR_NO_VALUE
-#define RLAR_NO_VALUE(memory, bytes) ((void)0)
-#endif
 
 enum { ALIGNMENT = 64, WORTH_A_CALL = 1 << 16 };
 
@@ -56,6 +46,12 @@ static bool account_add(rlar_memory *memory, size_t bytes) {
     return true;
 }
 
+/* The bytes behind the user's that only the alignment needs. */
+static size_t tail_of(void *memory) {
+    const block_header *header = header_of(memory);
+    return 2 * ALIGNMENT - (size_t)((char *)memory - (char *)header->raw);
+}
+
 /* The user's bytes behind an aligned header. */
 static void *block_new(rlar_memory *memory, size_t bytes) {
     void *raw = memory->alloc ? memory->alloc(memory->user, bytes + 2 * ALIGNMENT)
@@ -66,6 +62,7 @@ static void *block_new(rlar_memory *memory, size_t bytes) {
     void *user = (char *)raw + (start - (uintptr_t)raw);
     *header_of(user) = (block_header){.raw = raw, .size = bytes, .memory = memory};
     RLAR_NO_VALUE(user, bytes);
+    RLAR_OFF_LIMITS((char *)user + bytes, tail_of(user));
     return user;
 }
 
@@ -141,6 +138,7 @@ void rlar__free(void *memory) {
     if (!memory)
         return;
     const block_header head = *header_of(memory);
+    RLAR_IN_REACH((char *)memory + head.size, tail_of(memory)); /* the allocator's again */
     atomic_fetch_sub(&head.memory->used, (int64_t)head.size);
     if (head.memory->release)
         head.memory->release(head.memory->user, head.raw);

@@ -3,20 +3,9 @@
  * The list of pieces is walked twice: once to measure, once to carve. So the memory forecast and
  * the real need cannot drift apart. Under AddressSanitizer a poisoned gap follows every piece. */
 #include "core/core.h"
+#include "core/sanitize.h"
 
 #include <sys/mman.h>
-
-#if defined(__SANITIZE_ADDRESS__)
-#define RLAR_POISON 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define RLAR_POISON 1
-#endif
-#endif
-
-#ifdef RLAR_POISON
-#include <sanitizer/asan_interface.h>
-#endif
 
 enum {
     PIECE = 64,
@@ -35,10 +24,8 @@ void *rlar__carve(rlar_workspace *ws, int64_t count, size_t size) {
         return NULL;
     }
     char *piece = ws->base ? ws->base + ws->used : NULL;
-#ifdef RLAR_POISON
     if (piece)
-        ASAN_POISON_MEMORY_REGION(piece + bytes, end - ws->used - bytes);
-#endif
+        RLAR_OFF_LIMITS(piece + bytes, end - ws->used - bytes);
     ws->used = end;
     return piece;
 }
@@ -68,10 +55,8 @@ rlar_status rlar__workspace_take(rlar_ctx *ctx, rlar_workspace *ws, const char *
 }
 
 void rlar__workspace_again(rlar_workspace *ws) {
-#ifdef RLAR_POISON
     if (ws->base)
-        ASAN_UNPOISON_MEMORY_REGION(ws->base, ws->size);
-#endif
+        RLAR_IN_REACH(ws->base, ws->size);
     ws->used = 0;
 }
 

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -206,6 +207,26 @@ static void test_workspace_measures_what_it_carves(void **state) {
 static rlar_status square(void *arg, int64_t i) {
     ((int64_t *)arg)[i] = i * i;
     return RLAR_OK;
+}
+
+/* Pieces that do not fit the address space, one by one and together. */
+static void test_workspace_overflows(void **state) {
+    (void)state;
+    static const struct {
+        int64_t count;
+        size_t size, used;
+    } cases[] = {
+        {-1, 8, 0}, {INT64_MAX, 4, 0}, {INT64_MAX, 2, 0}, {INT64_MAX, 1, SIZE_MAX / 2 + 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        rlar_ctx *ctx = new_ctx(1, 0);
+        rlar_workspace ws = {.used = cases[i].used};
+        assert_null(rlar__carve(&ws, cases[i].count, cases[i].size));
+        assert_true(ws.overflow);
+        assert_int_equal(rlar__workspace_take(ctx, &ws, "the fit"), RLAR_E_TOO_LARGE);
+        assert_string_equal(rlar_ctx_error(ctx),
+                            "the fit: the workspace does not fit the address space; use less data");
+        rlar_ctx_free(ctx);
+    }
 }
 
 static void test_every_task_runs_once(void **state) {
@@ -453,6 +474,33 @@ static void test_file_appears_whole_or_not(void **state) {
     rlar_ctx_free(ctx);
 }
 
+/* A path without a folder, a link beside its target, and a path that no system takes. */
+static void test_file_paths(void **state) {
+    (void)state;
+    rlar_ctx *ctx = new_ctx(1, 0);
+    rlar_file *file = NULL;
+    char before[PATH_MAX], *longer = malloc(2 * PATH_MAX);
+    assert_non_null(getcwd(before, sizeof before));
+    assert_int_equal(chdir(folder), 0);
+    write_file(ctx, "plain", "one", true);
+    assert_content("plain", "one");
+    assert_int_equal(symlink("plain", "link"), 0);
+    write_file(ctx, "link", "two", true);
+    assert_content("plain", "two");
+    assert_int_equal(unlink("link"), 0);
+    assert_int_equal(unlink("plain"), 0);
+    assert_int_equal(chdir(before), 0);
+    memset(longer, 'x', 2 * PATH_MAX);
+    longer[2 * PATH_MAX - 1] = '\0';
+    rlar_status status = rlar_file_create(ctx, longer, &file);
+    if (status >= 0) /* refused at once, or when the name is needed */
+        status = rlar_file_commit(file);
+    assert_int_equal(status, RLAR_E_IO);
+    assert_int_equal(rlar_ctx_memory(ctx), 0);
+    free(longer);
+    rlar_ctx_free(ctx);
+}
+
 static void test_large_writes(void **state) {
     (void)state;
     rlar_ctx *ctx = new_ctx(1, 0);
@@ -533,6 +581,7 @@ int main(void) {
         cmocka_unit_test(test_grow_keeps_what_is_there),
         cmocka_unit_test(test_texts),
         cmocka_unit_test(test_workspace_measures_what_it_carves),
+        cmocka_unit_test(test_workspace_overflows),
         cmocka_unit_test(test_every_task_runs_once),
         cmocka_unit_test(test_errors_come_back),
         cmocka_unit_test(test_a_callback_cancels),
@@ -544,6 +593,7 @@ int main(void) {
         cmocka_unit_test(test_rng_below_is_uniform),
         cmocka_unit_test(test_rng_below_rejects),
         cmocka_unit_test_setup_teardown(test_file_appears_whole_or_not, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_file_paths, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_large_writes, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_file_errors, make_folder, remove_folder),
         cmocka_unit_test(test_status_texts),

@@ -396,9 +396,11 @@ static void test_nmmp_is_trace_ratio_lda(void **state) {
     problem_open(&q, 1, 3, even, D, 31);
     fit(&p, &(variant){"nmmp", {{"k", "1000"}}});
     const double best = lda_ratio(&p, 3, p.map.w);
-    fit(&q, &(variant){"lsda", {{0}}});
+    fit(&q, &(variant){"lsda", {{"ties", "variance"}}}); /* three directions, whatever ties */
+    assert_int_equal(q.map.p, 3);
     assert_true(lda_ratio(&q, 3, q.map.w) <= best);
     fit(&q, &(variant){"lfda", {{0}}});
+    assert_int_equal(q.map.p, 3);
     assert_true(lda_ratio(&q, 3, q.map.w) <= best);
     for (int trial = 0; trial < 200; trial++) {
         /* random directions, and steps away from the answer */

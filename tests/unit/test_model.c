@@ -480,6 +480,24 @@ static void test_not_written(void **state) {
     assert_true(rlar_model_save_bytes(ctx, m, &bytes, &size) < 0);
     assert_non_null(strstr(rlar_ctx_error(ctx), "method name"));
     rlar_model_free(m);
+    static const char *const wrong[] = {"version", "parameter name", "parameter value"};
+    for (int i = 0; i < 3; i++) {
+        m = make_model(ctx, "unit", false);
+        m->version[0] = (char)(i == 0 ? '\xff' : '9');
+        add(ctx, &m->param_names, i == 1 ? "\xff" : "p");
+        add(ctx, &m->param_values, i == 2 ? "\xff" : "v");
+        assert_true(rlar_model_save_bytes(ctx, m, &bytes, &size) < 0);
+        assert_non_null(strstr(rlar_ctx_error(ctx), wrong[i]));
+        rlar_model_free(m);
+    }
+    for (int i = 0; i < 2; i++) {
+        m = make_model(ctx, "unit", false);
+        void **part = i ? (void **)&m->scaling.fill : (void **)&m->version;
+        rlar__free(*part);
+        *part = NULL;
+        assert_int_equal(rlar_model_save_bytes(ctx, m, &bytes, &size), RLAR_E_INTERNAL);
+        rlar_model_free(m);
+    }
     m = make_model(ctx, "unit", false);
     const size_t length = (size_t)RLAR_MODEL_MAX_HEADER / D;
     char *name = malloc(length);

@@ -539,7 +539,7 @@ static void test_types(void **state) {
     float values[N * (D + 2)] = {0};
     int64_t starts[N + 1], columns[N * D];
     const char *label[N], *feature[D];
-    char names[D][8];
+    char names[D][16];
     world_open(&w);
     occlude(&w);
     for (int i = 0; i < N; i++)

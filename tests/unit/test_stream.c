@@ -56,9 +56,9 @@ static void test_blocks(void **state) {
 static void test_every_length(void **state) {
     (void)state;
     desk d = new_desk();
-    char text[8 * 70] = "";
+    char text[32 * 64 + 1] = "";
     for (int rows = 1; rows <= 64; rows++) {
-        snprintf(text + strlen(text), 16, "%d,%d,k\n", rows, -rows);
+        snprintf(text + strlen(text), 32, "%d,%d,k\n", rows, -rows);
         put(&d, "x.csv", text);
         for (int64_t max = 1; max < rows; max += rows / 3 + 1) {
             rlar_stream *stream = open_stream(&d, "x.csv");

@@ -373,7 +373,7 @@ static void large(void **state) {
     }
     rlar_data_free(data);
     static const char *const formats[] = {"csv", "npy", "npz", "libsvm", "arff"};
-    static const int64_t rows[] = {ROWS, 6000, 1}; /* on the way, in the last buffer, at the end */
+    static const int64_t rows[] = {ROWS, 4500, 1}; /* on the way, in the last buffer, at the end */
     for (size_t k = 0; k < 3 * (sizeof formats / sizeof *formats); k++) {
         rlar_view part = view;
         part.n = rows[k % 3];

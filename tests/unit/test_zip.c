@@ -77,7 +77,8 @@ static void finish(archive *a, bool locator, const char *signature, uint64_t rec
     if (locator) {
         put_bytes(a->bytes, &a->size, signature, 4);
         put_number(a->bytes, &a->size, 44, 8);
-        put_number(a->bytes, &a->size, 0, 2 + 2 + 4 + 4);
+        put_number(a->bytes, &a->size, 0, 2 + 2);
+        put_number(a->bytes, &a->size, 0, 4 + 4);
         put_number(a->bytes, &a->size, (uint64_t)a->count, 8);
         put_number(a->bytes, &a->size, (uint64_t)a->count, 8);
         put_number(a->bytes, &a->size, size, 8);
