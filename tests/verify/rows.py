@@ -10,7 +10,7 @@ class Row(NamedTuple):
 
 
 B = "build/tests/"
-V = "tests/verify/"
+V = "python3 tests/verify/"
 LARGE = B + "large --samples %d --features %d --method rlar --memory 18000 --seconds 900"
 
 ROWS = [
@@ -24,12 +24,12 @@ ROWS = [
         B + "memory_faults", B + "memory_faults"),
     Row("files", "the system refuses at every call on a file that the library makes: an error, the old file intact",
         B + "file_faults", B + "file_faults"),
-    Row("command", "the same for every verb of the command", V + "command_faults.py --every 10", V + "command_faults.py"),
+    Row("command", "the same for every verb of the command, and memory too", V + "command_faults.py", V + "command_faults.py"),
     Row("kills", "a save that is killed leaves the old file or the new one",
-        B + "kill_save --count 500", B + "kill_save --count 10000"),
+        B + "kill_save --count 1000", B + "kill_save --count 10000"),
     Row("cancel", "work can be cancelled at every callback", B + "cancel_faults", B + "cancel_faults"),
     Row("interrupts", "Ctrl-C and kill -9 at any moment of the command",
-        V + "interrupt_command.py --count 60", V + "interrupt_command.py --count 1000"),
+        V + "interrupt_command.py --count 300", V + "interrupt_command.py --count 3000"),
     # Bad numbers
     Row("numbers", "bad samples give every method a finite result or a named error", B + "bad_numbers --count 20000", B + "bad_numbers"),
     Row("parameters", "so do parameters at and beyond their ends", B + "bad_parameters --count 3000", B + "bad_parameters --count 60000"),
