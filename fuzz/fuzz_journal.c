@@ -125,7 +125,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     if (!journal)
         FUZZ_CHECK(size_of(&file) == (int64_t)b.left, "a file that is refused is changed");
     if (journal && b.left > 0) {
-        FUZZ_CHECK(size_of(&file) <= (int64_t)b.left, "opening makes the file longer");
+        /* A head that was cut off is written anew. */
+        const int64_t most = b.left < HEAD ? HEAD : (int64_t)b.left;
+        FUZZ_CHECK(size_of(&file) <= most, "opening makes the file longer");
         check_keys(journal, copy, size_of(&file));
     }
     if (journal)

@@ -139,7 +139,7 @@ static rlar_status libsvm_row(rlar_writer *w, int64_t i) {
     for (int64_t j = 0; j < w->d; j++) {
         const bool last =
             j == w->d - 1; /* kept in the first row, and where the line would be empty */
-        if (w->row[j] == 0 && !(last && (i == 0 || !begun)))
+        if (w->row[j] == 0 && !signbit(w->row[j]) && !(last && (i == 0 || !begun)))
             continue;
         (void)snprintf(buf, sizeof buf, "%s%lld:", begun ? " " : "", (long long)j + 1);
         rlar__out_text(&w->out, buf);
