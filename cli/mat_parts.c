@@ -8,7 +8,7 @@
 
 #include "mat.h"
 
-enum { TAG = 8, MATRIX = 14, CHARACTERS = 4, SPARSE = 5, LAST_NUMERIC = 15 };
+enum { TAG = 8, SIZES = 5, FLAGS = 6, MATRIX = 14, CHARACTERS = 4, SPARSE = 5, LAST_NUMERIC = 15 };
 
 uint32_t cli_mat_word(const unsigned char *at, bool big) {
     return big ? (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3]
@@ -29,6 +29,9 @@ static void end_part(cli_mat_parts *p) {
     }
     cli_mat_frame *m = &p->frame[p->depth - 1];
     const int part = m->part++;
+    /* matio takes flags of eight bytes and sizes of four for granted. */
+    p->bad = p->bad || (part == 0 && (p->type != FLAGS || p->size != 8)) ||
+             (part == 1 && (p->type != SIZES || p->size % 4 != 0));
     if (part == 0 && p->kept >= 4)
         m->kind = (int)(cli_mat_word(p->bytes, p->big) & 0xff);
     for (size_t i = 0; part == 1 && i + 4 <= p->kept; i += 4)

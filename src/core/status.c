@@ -46,6 +46,13 @@ const char *rlar_status_text(rlar_status status) {
     return "unknown status";
 }
 
+/* A text is one line, whatever names a file has put into it. */
+static void one_line(char *text) {
+    for (; *text; text++)
+        if ((unsigned char)*text < ' ' || *text == 0x7f)
+            *text = '?';
+}
+
 rlar_status rlar__fail(rlar_ctx *ctx, rlar_status code, const char *format, ...) {
     if (ctx) {
         /* Through a second buffer: an argument may be the old text itself. */
@@ -54,6 +61,7 @@ rlar_status rlar__fail(rlar_ctx *ctx, rlar_status code, const char *format, ...)
         va_start(args, format);
         vsnprintf(text, sizeof text, format, args);
         va_end(args);
+        one_line(text);
         memcpy(ctx->error, text, sizeof text);
     }
     return code;
@@ -77,5 +85,6 @@ void rlar__log(rlar_ctx *ctx, rlar_status code, const char *format, ...) {
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    one_line(text);
     ctx->log(ctx->user, code, text);
 }

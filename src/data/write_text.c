@@ -58,10 +58,14 @@ static bool is_marked(const char *text) {
 
 /* ---- CSV and TSV ---- */
 
-/* Blanks at the ends would be trimmed by readers, and "na" would be missing: quote them. */
-static void put_field(rlar_out *out, const char *text, char separator) {
-    const char special[] = {separator, '"', '\r', '\n', '\0'};
+/* Blanks at the ends would be trimmed by readers, "na" would be missing, and in a table of one
+ * column a semicolon, a tab or a blank would be taken for the separator: quote them. */
+static void put_field(rlar_writer *w, const char *text, char separator) {
+    const bool alone = w->d + (w->c > 0) == 1;
+    const char special[] = {
+        separator, '"', '\r', '\n', alone ? ';' : '"', alone ? '\t' : '"', alone ? ' ' : '"', '\0'};
     const size_t length = strlen(text);
+    rlar_out *out = &w->out;
     if (!rlar_name_needs_quotes(text) && !is_marked(text) && strcspn(text, special) == length) {
         rlar__out_put(out, text, length);
         return;
@@ -77,7 +81,7 @@ static rlar_status table_header(rlar_writer *w, char separator) {
     for (int64_t j = 0; j < w->d; j++) {
         if (j > 0)
             rlar__out_put(&w->out, &separator, 1);
-        put_field(&w->out, feature_name(w, j, buf), separator);
+        put_field(w, feature_name(w, j, buf), separator);
     }
     if (w->c > 0) {
         rlar__out_put(&w->out, &separator, 1);
@@ -97,7 +101,7 @@ static rlar_status write_table(rlar_writer *w, char separator) {
         }
         if (w->c > 0) {
             rlar__out_put(&w->out, &separator, 1);
-            put_field(&w->out, rlar__writer_label(w, i), separator);
+            put_field(w, rlar__writer_label(w, i), separator);
         }
         RLAR_TRY(end_row(w));
     }
