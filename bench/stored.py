@@ -1,4 +1,5 @@
-"""Results of long studies: JSON files under docs/results/, a line for each key, that several runs may add to at once."""
+"""Results of long studies: JSON files under docs/results/, a line for each key, that several runs may add to at once; and the places of
+documents that are written from them."""
 import fcntl
 import json
 import os
@@ -28,3 +29,11 @@ def add(name, key, value):
         store(name, {**load(name), key: value})
     finally:
         os.close(folder)
+
+
+def replace_between(path, begin, end, text):
+    """The document with `text` between the two marks, which stay."""
+    page = Path(path)
+    before, rest = page.read_text(encoding="utf-8").split(begin, 1)
+    after = rest.split(end, 1)[1]
+    page.write_text(f"{before}{begin}\n{text}\n{end}{after}", encoding="utf-8")

@@ -9,7 +9,6 @@ code 6, one line with the system's reason, and every file as it was; only a verb
 finished the first. Without memory from some point on, at growing distances: exit code 7, likewise. The last
 line tells how many.
 """
-import argparse
 import errno
 import os
 import re
@@ -18,8 +17,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "cli"))
+from on_command import options
+
 
 FAULTS = [("interrupted", errno.EINTR), ("short", 0), ("EIO", errno.EIO), ("ENOSPC", errno.ENOSPC),
           ("EDQUOT", errno.EDQUOT)]
@@ -49,15 +48,7 @@ RUNS = [
 ]
 
 
-def arguments():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--every", type=int, default=1, help="every N-th call only")
-    parser.add_argument("--build", default="build", help="the folder of the build")
-    return parser.parse_args()
-
-
-OPTIONS = arguments()
-os.environ.setdefault("RLAR_PROGRAM", os.path.join(OPTIONS.build, "rlar"))
+OPTIONS = options(__doc__, "--every", 1, "every N-th call only")
 
 import support  # noqa: E402  (it reads the environment)
 from test_formats import column, mat  # noqa: E402

@@ -8,8 +8,6 @@ so, and the output is the old file or the new one, with nothing beside it. The o
 or the new one. Evaluations go on from their journal: after every ten interruptions the result is that of a
 run that nobody disturbed. The last line tells how many.
 """
-import argparse
-import os
 import random
 import shutil
 import signal
@@ -18,19 +16,9 @@ import tempfile
 import time
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "cli"))
+from on_command import options
 
-
-def arguments():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--count", type=int, default=100, help="interruptions")
-    parser.add_argument("--build", default="build", help="the folder of the build")
-    return parser.parse_args()
-
-
-OPTIONS = arguments()
-os.environ.setdefault("RLAR_PROGRAM", os.path.join(OPTIONS.build, "rlar"))
+OPTIONS = options(__doc__, "--count", 100, "interruptions")
 
 import support  # noqa: E402  (it reads the environment)
 

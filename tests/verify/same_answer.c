@@ -172,24 +172,30 @@ typedef struct tally {
     int64_t fits, evaluations, wrong;
 } tally;
 
+/* The record of the first count of threads stays in *first; that of number i must be the same. */
+static void compare_record(tally *t, record r, int i, const char *what, record *first) {
+    if (i == 0) {
+        *first = r;
+        return;
+    }
+    if (r.size != first->size || memcmp(r.bytes, first->bytes, r.size) != 0) {
+        t->wrong++;
+        fprintf(stderr, "%s: other bits on %d threads\n", what, thread_counts[i]);
+    }
+    free(r.bytes);
+}
+
 static void check_fits(tally *t, int64_t at) {
     const char *method = rlar_method_at(at % rlar_method_count())->name;
     const char *scale = scalings[at / rlar_method_count() % SCALINGS];
     const int64_t shape = at / rlar_method_count() / SCALINGS;
     labelled s = shape_samples(at, shape % SHAPES);
+    char what[128];
     record first = {0};
-    for (int i = 0; i < COUNTS; i++, t->fits++) {
-        record r = fit_record(&s, method, scale, thread_counts[i]);
-        if (i > 0 && (r.size != first.size || memcmp(r.bytes, first.bytes, r.size) != 0)) {
-            t->wrong++;
-            fprintf(stderr, "%s, %s, %lld x %lld: other bits on %d threads\n", method, scale,
-                    (long long)s.n, (long long)s.d, thread_counts[i]);
-        }
-        if (i == 0)
-            first = r;
-        else
-            free(r.bytes);
-    }
+    snprintf(what, sizeof what, "%s, %s, %lld x %lld", method, scale, (long long)s.n,
+             (long long)s.d);
+    for (int i = 0; i < COUNTS; i++, t->fits++)
+        compare_record(t, fit_record(&s, method, scale, thread_counts[i]), i, what, &first);
     free(first.bytes);
     labelled_free(&s);
 }
@@ -200,19 +206,12 @@ static void check_evaluations(tally *t, int64_t at) {
     const rlar_tune tune = (rlar_tune)(at / rlar_method_count() % TUNES);
     const rlar_split split = (rlar_split)(at / rlar_method_count() / TUNES % SPLITS);
     labelled s = clouds((uint64_t)at, at % 2 ? 5 : 50, 3, sizes);
+    char what[128];
     record first = {0};
-    for (int i = 0; i < COUNTS; i++, t->evaluations++) {
-        record r = eval_record(&s, method, tune, split, thread_counts[i]);
-        if (i > 0 && (r.size != first.size || memcmp(r.bytes, first.bytes, r.size) != 0)) {
-            t->wrong++;
-            fprintf(stderr, "evaluation of %s, tune %d, split %d: other bits on %d threads\n",
-                    method, (int)tune, (int)split, thread_counts[i]);
-        }
-        if (i == 0)
-            first = r;
-        else
-            free(r.bytes);
-    }
+    snprintf(what, sizeof what, "evaluation of %s, tune %d, split %d", method, (int)tune,
+             (int)split);
+    for (int i = 0; i < COUNTS; i++, t->evaluations++)
+        compare_record(t, eval_record(&s, method, tune, split, thread_counts[i]), i, what, &first);
     free(first.bytes);
     labelled_free(&s);
 }
