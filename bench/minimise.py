@@ -86,18 +86,17 @@ def cell(row):
 
 def best(study):
     """The lowest objective of every cell that any run found."""
-    known = load("solver-best.json")
     for name in study.wanted(CELLS):
         rows = study.cells_of(*CELLS[name][:2], *LONG)
         if rows is None:
             continue
-        keep = known.setdefault(name, {})
+        keep = load("solver-best.json").get(name, {})
         for row in rows:
             at = keep.get(cell(row))
             if at is None or row["objective"] < at["objective"]:
                 keep[cell(row)] = {"objective": row["objective"], "by": row["solver"]}
-        store("solver-best.json", known)
-        print(name, "done")
+        add("solver-best.json", name, keep)
+        print(name, "done", flush=True)
 
 
 def cells(study):
