@@ -204,8 +204,7 @@ static rlar_status pump(rlar_stream *s) {
         RLAR_TRY(rlar__source_next(s->source, &bytes, &size));
         s->sink->bytes += (int64_t)size;
         more = size > 0;
-        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): without a folder there is a format
-         */
+        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): no folder, so a format */
         RLAR_TRY(more ? s->format->feed(s->state, bytes, size) : s->format->finish(s->state));
     }
     if (more)

@@ -41,8 +41,7 @@ static void compare(const tiling *t, const block *a, int64_t j, const block *b, 
                     const double *row, double *limit) {
     const rlar_list *own = &a->list[j - a->from];
     for (int64_t e = 0; e < count; e++) {
-        /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): rows are as long as
-         * the block */
+        /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): as many as count */
         if (row && row[e] > rlar__list_limit(own) && row[e] > limit[e])
             continue;
         const int64_t m = b->from + e;
