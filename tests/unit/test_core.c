@@ -497,6 +497,17 @@ static void test_file_paths(void **state) {
         status = rlar_file_commit(file);
     assert_int_equal(status, RLAR_E_IO);
     assert_int_equal(rlar_ctx_memory(ctx), 0);
+    /* A link whose target is too long only together with its folder. */
+    char path[128];
+    path_in(path, sizeof path, "link");
+    longer[PATH_MAX - 5] = '\0';
+    for (int i = 100; i < PATH_MAX - 5; i += 100)
+        longer[i] = '/';
+    assert_int_equal(symlink(longer, path), 0);
+    assert_int_equal(rlar_file_create(ctx, path, &file), RLAR_E_IO);
+    assert_non_null(strstr(rlar_ctx_error(ctx), "File name too long"));
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rlar_ctx_memory(ctx), 0);
     free(longer);
     rlar_ctx_free(ctx);
 }
