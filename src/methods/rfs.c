@@ -10,7 +10,10 @@
  * then the matrix is Xt^T diag(P_W) Xt + gamma^2 diag(P_E), in which rows of W near 0 are harmless.
  * E is taken from the residual in both forms, so that the constraint holds exactly. Samples that
  * are met exactly have weights of 1/(gamma eps), which the d x d matrix does not survive in full:
- * its solution is refined with residuals from the samples themselves until that changes nothing. */
+ * its solution is refined with residuals from the samples themselves until that changes nothing.
+ * For tiny gamma eps even that may fail, in either form. So a step that makes the sum rise is cut
+ * to where the weighted sum of squares, which bounds it from above, is least on the way; one that
+ * rises all the same is not taken. */
 #include "methods/method.h"
 
 #include <math.h>
@@ -24,6 +27,8 @@
 enum { REFINEMENTS = 3 }; /* two leave 1e-8 in the worst case seen */
 /* A correction by so small a share of W is the last: each is about the square of the one before. */
 static const double REFINED = 1e-9;
+/* The smoothed objective may rise by this share of itself: both are sums with rounding. */
+static const double ROUNDING = 1e-12;
 
 static const rlar_param_def params_table[] = {
     {"gamma", RLAR_PARAM_REAL, 0.3, 1e-12, 1e12, NULL,
@@ -44,8 +49,10 @@ typedef struct state {
     rlar_map *map;       /* the outcome */
     double *x;           /* d x n: Xt */
     double *w, *step;    /* d x c: Wt and a correction of it */
+    double *w_old;       /* d x c: Wt before the step */
     double *zero;        /* c: the offset of the solver, which has none */
     double *t, *y;       /* c x n: targets and outputs */
+    double *y_old;       /* c x n: outputs of w_old */
     double *dhat, *dtil; /* n, d: weights of samples and rows */
     rlar_wsolver wsolver;
 } state;
@@ -69,9 +76,11 @@ static void state_carve(rlar_workspace *ws, void *arg) {
     st->x = rlar__carve(ws, n * d, sizeof *st->x);
     st->w = rlar__carve(ws, d * c, sizeof *st->w);
     st->step = rlar__carve(ws, d * c, sizeof *st->step);
+    st->w_old = rlar__carve(ws, d * c, sizeof *st->w_old);
     st->zero = rlar__carve(ws, c, sizeof *st->zero);
     st->t = rlar__carve(ws, n * c, sizeof *st->t);
     st->y = rlar__carve(ws, n * c, sizeof *st->y);
+    st->y_old = rlar__carve(ws, n * c, sizeof *st->y_old);
     st->dhat = rlar__carve(ws, n, sizeof *st->dhat);
     st->dtil = rlar__carve(ws, d, sizeof *st->dtil);
     rlar__wsolve_carve(ws, n, d, c, rlar__wsolve_prefers_dual(n, d), &st->wsolver);
@@ -134,13 +143,69 @@ static rlar_status update_w(rlar_ctx *ctx, state *st, int *ridged) {
     return RLAR_OK;
 }
 
+/* gamma times the norm of a row of E. */
+static double miss(const state *st, int64_t i) {
+    return sqrt(rlar__distance2(st->c, st->y + i * st->c, st->t + i * st->c));
+}
+
+/* gamma times the sum of P, added up as update_p() does. */
+static double smoothed(const state *st) {
+    double loss = 0.0, rows = 0.0;
+    for (int64_t i = 0; i < st->n; i++)
+        loss += rlar__kernel_value(st->kernel, miss(st, i) / st->gamma);
+    for (int64_t r = 0; r < st->d; r++)
+        rows += rlar__kernel_value(st->kernel, rlar__row_norm(st->c, st->w + r, st->d));
+    return st->gamma * (loss + rows);
+}
+
+/* How much of the step from w_old to w is best: the least of the weighted sum of squares on the
+ * line through both. It is 1 but for rounding. */
+static double best_share(const state *st) {
+    double slope = 0.0, curvature = 0.0;
+    for (int64_t i = 0; i < st->n; i++)
+        for (int64_t k = i * st->c; k < (i + 1) * st->c; k++) {
+            const double step = st->y[k] - st->y_old[k];
+            slope += st->dhat[i] * step * (st->t[k] - st->y_old[k]);
+            curvature += st->dhat[i] * step * step;
+        }
+    for (int64_t k = 0; k < st->d * st->c; k++) {
+        const double step = st->w[k] - st->w_old[k], weight = st->gamma * st->dtil[k % st->d];
+        slope -= weight * step * st->w_old[k];
+        curvature += weight * step * step;
+    }
+    return slope > 0.0 ? slope / curvature : 0.0;
+}
+
+static void keep(const state *st) {
+    memcpy(st->w_old, st->w, (size_t)(st->d * st->c) * sizeof *st->w);
+    memcpy(st->y_old, st->y, (size_t)(st->n * st->c) * sizeof *st->y);
+}
+
+static void put_back(const state *st) {
+    memcpy(st->w, st->w_old, (size_t)(st->d * st->c) * sizeof *st->w);
+    memcpy(st->y, st->y_old, (size_t)(st->n * st->c) * sizeof *st->y);
+}
+
+/* After a step from w_old: less of it, or none, where the smoothed objective rose above `limit`. */
+static rlar_status hold_back(rlar_ctx *ctx, state *st, double limit) {
+    if (smoothed(st) <= limit)
+        return RLAR_OK;
+    const double share = best_share(st);
+    for (int64_t k = 0; k < st->d * st->c; k++)
+        st->w[k] = st->w_old[k] + share * (st->w[k] - st->w_old[k]);
+    RLAR_TRY(outputs(ctx, st));
+    if (!(smoothed(st) <= limit))
+        put_back(st);
+    return RLAR_OK;
+}
+
 /* 1/(gamma P_E) and 1/P_W, and on the way both objectives: gamma times the sum of P is the smoothed
  * one. */
 static void update_p(state *st, rlar_info *info) {
     double loss = 0.0, plain, smooth;
     info->regression = 0.0;
     for (int64_t i = 0; i < st->n; i++) {
-        const double e = sqrt(rlar__distance2(st->c, st->y + i * st->c, st->t + i * st->c));
+        const double e = miss(st, i);
         st->dhat[i] = rlar__kernel_weight(st->kernel, e / st->gamma) / st->gamma;
         loss += rlar__kernel_value(st->kernel, e / st->gamma);
         info->regression += e;
@@ -167,7 +232,10 @@ static rlar_status iterate(rlar_ctx *ctx, void *arg, rlar_info *info) {
     initialise(st);
     for (int64_t t = 1; t <= st->iters; t++) {
         RLAR_TRY(update_w(ctx, st, &info->ridged));
+        if (t > 1)
+            RLAR_TRY(hold_back(ctx, st, info->smoothed * (1.0 + ROUNDING)));
         update_p(st, info);
+        keep(st);
         RLAR_TRY(rlar__iteration_end(ctx, t, st->iters, start, info));
     }
     split(st);

@@ -115,6 +115,16 @@ static void test_rfs_falls(void **unused) {
     check_falls_everywhere("rfs", settings, 4);
 }
 
+/* Weights that span more orders of magnitude than a number has digits: a step may be spoilt by
+ * rounding, but it must not do harm. */
+static void test_rfs_falls_at_the_bounds(void **unused) {
+    (void)unused;
+    static const char *const settings[] = {"gamma=1e-12",       "gamma=1e-12 eps=1e-15",
+                                           "gamma=1e-12 eps=1", "gamma=1e-9",
+                                           "gamma=1e-6",        "gamma=0.1 eps=1e-15"};
+    check_falls_everywhere("rfs", settings, 6);
+}
+
 static void test_rfs_forms(void **unused) {
     (void)unused;
     check_forms("rfs", "eps=1e-6 gamma=0.1", 1e-7);
@@ -418,13 +428,21 @@ static void test_alpr_threshold(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rfs_steps),          cmocka_unit_test(test_rfs_falls),
-        cmocka_unit_test(test_rfs_forms),          cmocka_unit_test(test_rfs_converges),
-        cmocka_unit_test(test_rfs_outliers),       cmocka_unit_test(test_l21sda_falls),
-        cmocka_unit_test(test_l21sda_forms),       cmocka_unit_test(test_l21sda_scores_are_best),
-        cmocka_unit_test(test_l21sda_class_order), cmocka_unit_test(test_l21sda_without_penalty),
-        cmocka_unit_test(test_alpr_falls),         cmocka_unit_test(test_alpr_forms),
-        cmocka_unit_test(test_alpr_steps),         cmocka_unit_test(test_alpr_terms),
+        cmocka_unit_test(test_rfs_steps),
+        cmocka_unit_test(test_rfs_falls),
+        cmocka_unit_test(test_rfs_falls_at_the_bounds),
+        cmocka_unit_test(test_rfs_forms),
+        cmocka_unit_test(test_rfs_converges),
+        cmocka_unit_test(test_rfs_outliers),
+        cmocka_unit_test(test_l21sda_falls),
+        cmocka_unit_test(test_l21sda_forms),
+        cmocka_unit_test(test_l21sda_scores_are_best),
+        cmocka_unit_test(test_l21sda_class_order),
+        cmocka_unit_test(test_l21sda_without_penalty),
+        cmocka_unit_test(test_alpr_falls),
+        cmocka_unit_test(test_alpr_forms),
+        cmocka_unit_test(test_alpr_steps),
+        cmocka_unit_test(test_alpr_terms),
         cmocka_unit_test(test_alpr_threshold),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
