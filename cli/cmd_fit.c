@@ -1,7 +1,7 @@
 /* cmd_fit.c - rlar fit: learn a model, report, and write it.
  *
  * The trace is collected while the fit runs and written afterwards, so that an interrupted or
- * failed fit leaves no file behind. */
+ * failed fit leaves no file behind. Model and trace appear together or not at all. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,17 +61,46 @@ static rlar_status write_trace_rows(rlar_file *file, const trace *t) {
     return status;
 }
 
-static int write_trace(cli *c, const trace *t) {
-    rlar_file *file = NULL;
-    int code = cli_check(c, rlar_file_create(c->ctx, c->args.trace, &file));
-    if (code != 0)
-        return code;
-    code = cli_check(c, write_trace_rows(file, t));
-    if (code != 0)
-        rlar_file_abort(file);
-    else
-        code = cli_check(c, rlar_file_commit(file));
+static int make_trace(cli *c, const trace *t, rlar_file **file) {
+    const int code = cli_check(c, rlar_file_create(c->ctx, c->args.trace, file));
+    return code == 0 ? cli_check(c, write_trace_rows(*file, t)) : code;
+}
+
+static int make_model(cli *c, const rlar_model *model, rlar_file **file) {
+    void *bytes = NULL;
+    size_t size = 0;
+    int code = cli_check(c, rlar_model_save_bytes(c->ctx, model, &bytes, &size));
     if (code == 0)
+        code = cli_check(c, rlar_file_create(c->ctx, c->args.output, file));
+    if (code == 0)
+        code = cli_check(c, rlar_file_write(*file, bytes, size));
+    rlar_bytes_free(c->ctx, bytes);
+    return code;
+}
+
+static int commit(cli *c, rlar_file *lines, rlar_file *model) {
+    if (lines != NULL && model != NULL)
+        return cli_check(c, rlar_file_commit_both(lines, model));
+    if (lines != NULL)
+        return cli_check(c, rlar_file_commit(lines));
+    return model != NULL ? cli_check(c, rlar_file_commit(model)) : 0;
+}
+
+/* Those that are asked for. */
+static int write_files(cli *c, const rlar_model *model, const trace *t) {
+    rlar_file *lines = NULL, *saved = NULL;
+    int code = c->args.output != NULL ? make_model(c, model, &saved) : 0;
+    if (code == 0 && c->args.trace != NULL)
+        code = make_trace(c, t, &lines);
+    if (code != 0) {
+        rlar_file_abort(lines);
+        rlar_file_abort(saved);
+        return code;
+    }
+    code = commit(c, lines, saved);
+    if (code == 0 && c->args.output != NULL)
+        cli_note(c, "wrote %s", c->args.output);
+    if (code == 0 && c->args.trace != NULL)
         cli_note(c, "wrote %s", c->args.trace);
     return code;
 }
@@ -217,13 +246,8 @@ static int fit(cli *c, const cli_data *data, const rlar_params *params,
         code = train_accuracy(c, model, data->data, &accuracy);
     if (code == 0 && cli_interrupted())
         code = cli_error(c, CODE_INTERRUPTED, "interrupted");
-    if (code == 0 && c->args.output != NULL) {
-        code = cli_check(c, rlar_model_save(c->ctx, model, c->args.output));
-        if (code == 0)
-            cli_note(c, "wrote %s", c->args.output);
-    }
-    if (code == 0 && c->args.trace != NULL)
-        code = write_trace(c, &t);
+    if (code == 0)
+        code = write_files(c, model, &t);
     if (code == 0 && c->args.json > 0)
         report_json(c, data, params, &info, accuracy);
     else if (code == 0)

@@ -4,7 +4,11 @@
  * process is killed; commit flushes it to the disk (fsync), gives it a temporary name, renames it
  * over the target and flushes the folder. Where the file system has no nameless files it has the
  * temporary name from the beginning. Until the rename the old file is untouched; after a failure
- * nothing is left. */
+ * nothing is left.
+ *
+ * Of two files that belong together both are ready under their temporary names before the first is
+ * renamed. The file that it replaces is kept under a second name until the other is in place too.
+ */
 #include "core/core.h"
 
 #include <errno.h>
@@ -22,8 +26,10 @@ struct rlar_file {
     rlar_ctx *ctx;
     char *path;      /* of the target, links followed */
     char *temporary; /* NULL: a device or a pipe, written to directly; "": has no name (yet) */
+    char *old;       /* a second name of the file to be replaced; "": has none */
     size_t name_room;
-    int fd;
+    bool fresh;     /* commit of two: nothing is replaced */
+    int fd, folder; /* folder: of the target, to be flushed after the rename */
     size_t filled;
     char buffer[BUFFER];
 };
@@ -47,15 +53,16 @@ static int folder_length(const char *path) {
 /* "folder/.rlar-PID-N.tmp" for "folder/name": hidden, ours alone, and short whatever the name. N
  * goes with the clock, so that what killed processes of this number have left is never in the way.
  */
-static void temporary_name(const rlar_file *file, int attempt) {
+static void temporary_name(const rlar_file *file, int attempt, char *out) {
     const int64_t moment = (int64_t)(rlar__now() * 1e9) + attempt;
-    snprintf(file->temporary, file->name_room, "%.*s.rlar-%ld-%llx.tmp", folder_length(file->path),
-             file->path, (long)getpid(), (unsigned long long)moment);
+    snprintf(out, file->name_room, "%.*s.rlar-%ld-%llx.tmp", folder_length(file->path), file->path,
+             (long)getpid(), (unsigned long long)moment);
 }
 
 static void file_free(rlar_file *file) {
     rlar__free(file->path);
     rlar__free(file->temporary);
+    rlar__free(file->old);
     rlar__free(file);
 }
 
@@ -89,7 +96,7 @@ static rlar_status open_nameless(rlar_file *file) {
 static rlar_status open_named(rlar_file *file) {
     rlar_status status = RLAR_OK;
     for (int attempt = 0; attempt < MAX_NAMES; attempt++) {
-        temporary_name(file, attempt);
+        temporary_name(file, attempt, file->temporary);
         status = rlar__open(file->ctx, file->temporary, O_WRONLY | O_CREAT | O_EXCL, &file->fd);
         if (status < 0 || file->fd >= 0 || errno != EEXIST)
             break;
@@ -111,6 +118,7 @@ static rlar_status open_temporary(rlar_file *file) {
         return open_special(file);
     file->name_room = strlen(file->path) + NAME_EXTRA;
     RLAR_TRY(rlar__calloc(file->ctx, (int64_t)file->name_room, 1, "a file name", &file->temporary));
+    RLAR_TRY(rlar__calloc(file->ctx, (int64_t)file->name_room, 1, "a file name", &file->old));
     RLAR_TRY(open_nameless(file));
     if (file->fd < 0)
         RLAR_TRY(open_named(file));
@@ -160,7 +168,7 @@ rlar_status rlar_file_create(rlar_ctx *ctx, const char *path, rlar_file **out) {
     rlar_file *file;
     RLAR_TRY(rlar__calloc(ctx, 1, sizeof *file, "an output file", &file));
     file->ctx = ctx;
-    file->fd = -1;
+    file->fd = file->folder = -1;
     rlar_status status = target_path(ctx, path, &file->path);
     if (status >= 0)
         status = open_temporary(file);
@@ -205,22 +213,27 @@ rlar_status rlar_file_write(rlar_file *file, const void *bytes, size_t size) {
     return RLAR_OK;
 }
 
-/* A nameless file is given a free temporary name. */
-static rlar_status name_temporary(rlar_file *file) {
-    char link[NAME_EXTRA];
+/* A free temporary name, to `name`, for what is at `from`; false: the system refuses (errno). */
+static bool link_temporary(const rlar_file *file, const char *from, int flags, char *name) {
     int failed = 0;
-    own_link(file->fd, link);
     for (int attempt = 0; attempt < MAX_NAMES; attempt++) {
-        temporary_name(file, attempt);
-        failed = (int)TEMP_FAILURE_RETRY(
-            linkat(AT_FDCWD, link, AT_FDCWD, file->temporary, AT_SYMLINK_FOLLOW));
+        temporary_name(file, attempt, name);
+        failed = (int)TEMP_FAILURE_RETRY(linkat(AT_FDCWD, from, AT_FDCWD, name, flags));
         if (failed == 0 || errno != EEXIST)
             break;
     }
-    if (failed == 0)
-        return RLAR_OK;
-    file->temporary[0] = '\0';
-    return io_error(file->ctx, file->path, "create the file");
+    if (failed != 0)
+        name[0] = '\0';
+    return failed == 0;
+}
+
+/* A nameless file is given a name. */
+static rlar_status name_temporary(rlar_file *file) {
+    char link[NAME_EXTRA];
+    own_link(file->fd, link);
+    if (!link_temporary(file, link, AT_SYMLINK_FOLLOW, file->temporary))
+        return io_error(file->ctx, file->path, "create the file");
+    return RLAR_OK;
 }
 
 /* All is on the disk under the temporary name. A close that was interrupted has closed. */
@@ -235,28 +248,67 @@ static rlar_status close_temporary(rlar_file *file) {
     return close(fd) == 0 || errno == EINTR ? RLAR_OK : io_error(file->ctx, file->path, "close");
 }
 
-/* The folder of the target, to be flushed after the rename; -1: one that we may write but not read,
- * so that nothing more can be done. */
-static rlar_status open_folder(const rlar_file *file, int *fd) {
+/* file->folder stays -1 for one that we may write but not read: nothing more can be done. */
+static rlar_status open_folder(rlar_file *file) {
     char *folder = NULL;
     const int length = folder_length(file->path);
     RLAR_TRY(rlar__strdup(file->ctx, length > 0 ? file->path : ".", &folder));
     if (length > 0)
         folder[length] = '\0';
-    rlar_status status = rlar__open(file->ctx, folder, O_RDONLY | O_DIRECTORY, fd);
-    if (status >= 0 && *fd < 0 && errno != EACCES)
+    rlar_status status = rlar__open(file->ctx, folder, O_RDONLY | O_DIRECTORY, &file->folder);
+    if (status >= 0 && file->folder < 0 && errno != EACCES)
         status = io_error(file->ctx, file->path, "open the folder");
     rlar__free(folder);
     return status;
 }
 
-/* The rename is safe on the disk only when the folder is. Some file systems refuse to fsync a
- * folder. */
-static rlar_status put_in_place(const rlar_file *file, int folder) {
+/* All but the rename. */
+static rlar_status make_ready(rlar_file *file) {
+    RLAR_TRY(close_temporary(file));
+    return file->temporary ? open_folder(file) : RLAR_OK;
+}
+
+/* There may be nothing to keep, or no second names on this file system: then there is no way back.
+ */
+static rlar_status keep_old(rlar_file *file) {
+    if (!file->temporary || link_temporary(file, file->path, 0, file->old))
+        return RLAR_OK;
+    file->fresh = errno == ENOENT;
+    if (file->fresh || errno == EPERM || errno == EOPNOTSUPP || errno == EMLINK)
+        return RLAR_OK;
+    return io_error(file->ctx, file->path, "keep the old file until the new one is in place");
+}
+
+static rlar_status put_in_place(rlar_file *file) {
+    if (!file->temporary)
+        return RLAR_OK;
     if (TEMP_FAILURE_RETRY(rename(file->temporary, file->path)) != 0)
         return io_error(file->ctx, file->path, "put the file in place");
     file->temporary[0] = '\0';
-    if (folder >= 0 && TEMP_FAILURE_RETRY(fsync(folder)) != 0 && errno != EINVAL && errno != EROFS)
+    return RLAR_OK;
+}
+
+/* The old file is back, or the new one gone where there was none. */
+static void take_back(rlar_file *file) {
+    if (file->fresh)
+        unlink(file->path);
+    if (!file->old || file->old[0] == '\0')
+        return;
+    (void)TEMP_FAILURE_RETRY(rename(file->old, file->path));
+    file->old[0] = '\0'; /* if that failed, it is better to leave it than to remove it */
+}
+
+/* The rename is safe on the disk only when the folder is. Some file systems refuse to fsync a
+ * folder. */
+static rlar_status finish(rlar_file *file) {
+    if (file->old && file->old[0] && TEMP_FAILURE_RETRY(unlink(file->old)) != 0)
+        return rlar__fail(file->ctx, RLAR_E_IO,
+                          "%s: the file is written, but the old one, now %s, cannot be removed: %s",
+                          file->path, file->old, strerror(errno));
+    if (file->old)
+        file->old[0] = '\0';
+    if (file->folder >= 0 && TEMP_FAILURE_RETRY(fsync(file->folder)) != 0 && errno != EINVAL &&
+        errno != EROFS)
         return rlar__fail(file->ctx, RLAR_E_IO,
                           "%s: the file is written, but its folder cannot be flushed to the disk: "
                           "%s; if the power fails now, the old file may be back",
@@ -264,16 +316,36 @@ static rlar_status put_in_place(const rlar_file *file, int folder) {
     return RLAR_OK;
 }
 
+static rlar_status commit_one(rlar_file *file) {
+    RLAR_TRY(make_ready(file));
+    RLAR_TRY(put_in_place(file));
+    return finish(file);
+}
+
 rlar_status rlar_file_commit(rlar_file *file) {
-    int folder = -1;
-    rlar_status status = close_temporary(file);
-    if (status >= 0 && file->temporary)
-        status = open_folder(file, &folder);
-    if (status >= 0 && file->temporary)
-        status = put_in_place(file, folder);
-    if (folder >= 0)
-        close(folder);
+    const rlar_status status = commit_one(file);
     rlar_file_abort(file);
+    return status;
+}
+
+static rlar_status commit_two(rlar_file *first, rlar_file *second) {
+    RLAR_TRY(make_ready(first));
+    RLAR_TRY(make_ready(second));
+    RLAR_TRY(keep_old(first));
+    RLAR_TRY(put_in_place(first));
+    const rlar_status status = put_in_place(second);
+    if (status < 0) {
+        take_back(first);
+        return status;
+    }
+    const rlar_status one = finish(first), other = finish(second);
+    return one < 0 ? one : other;
+}
+
+rlar_status rlar_file_commit_both(rlar_file *first, rlar_file *second) {
+    const rlar_status status = commit_two(first, second);
+    rlar_file_abort(first);
+    rlar_file_abort(second);
     return status;
 }
 
@@ -284,5 +356,9 @@ void rlar_file_abort(rlar_file *file) {
         close(file->fd);
     if (file->temporary && file->temporary[0])
         unlink(file->temporary);
+    if (file->old && file->old[0])
+        unlink(file->old);
+    if (file->folder >= 0)
+        close(file->folder);
     file_free(file);
 }

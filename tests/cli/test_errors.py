@@ -83,6 +83,15 @@ class Leavings(Case):
     def test_trace_is_not_left_by_a_failed_fit(self):
         self.fails(DATA, "fit", "bad.csv", "--trace", "t.csv", "-o", "m.rlar")
 
+    def test_model_and_trace_appear_together(self):
+        """A trace that cannot be written, a model that cannot: the other is not there, or as it was."""
+        self.fails(IO, "fit", "good.csv", "--trace", "/dev/full", "-o", "m.rlar", says="/dev/full")
+        self.fails(IO, "fit", "good.csv", "--trace", "t.csv", "-o", "/dev/full", says="/dev/full")
+        self.write("m.rlar", "the old model")
+        self.fails(IO, "fit", "good.csv", "--trace", "/dev/full", "-o", "m.rlar", says="/dev/full")
+        self.ok("fit", "good.csv", "--trace", "t.csv", "-o", "m.rlar")
+        self.ok("predict", "m.rlar", "good.csv")
+
     def test_convert_that_fails_writes_nothing(self):
         self.fails(DATA, "convert", "bad.csv", "out.npy")
         self.fails(USAGE, "convert", "good.csv", "out.xyz", says=r"xyz")

@@ -531,6 +531,53 @@ static void test_large_writes(void **state) {
     rlar_ctx_free(ctx);
 }
 
+static rlar_file *begin_file(rlar_ctx *ctx, const char *path, const char *content) {
+    rlar_file *file = NULL;
+    assert_int_equal(rlar_file_create(ctx, path, &file), RLAR_OK);
+    assert_int_equal(rlar_file_write(file, content, strlen(content)), RLAR_OK);
+    return file;
+}
+
+/* Both or neither, whichever of them fails: /dev/full takes nothing, and a folder that stands where
+ * the file should go refuses its rename, which is the last that can happen. */
+static void test_two_files_appear_together(void **state) {
+    (void)state;
+    rlar_ctx *ctx = new_ctx(1, 0);
+    char one[128], two[128];
+    path_in(one, sizeof one, "one");
+    path_in(two, sizeof two, "two");
+    assert_int_equal(rlar_file_commit_both(begin_file(ctx, one, "1"), begin_file(ctx, two, "2")),
+                     RLAR_OK);
+    assert_content(one, "1");
+    assert_content(two, "2");
+    assert_int_equal(
+        rlar_file_commit_both(begin_file(ctx, one, "new"), begin_file(ctx, "/dev/full", "x")),
+        RLAR_E_IO);
+    assert_int_equal(
+        rlar_file_commit_both(begin_file(ctx, "/dev/full", "x"), begin_file(ctx, two, "new")),
+        RLAR_E_IO);
+    assert_content(one, "1");
+    assert_content(two, "2");
+    for (int fresh = 0; fresh < 2; fresh++) {
+        if (fresh)
+            assert_int_equal(unlink(one), 0);
+        rlar_file *first = begin_file(ctx, one, "new"), *second = begin_file(ctx, two, "new");
+        assert_int_equal(unlink(two), 0);
+        assert_int_equal(mkdir(two, 0777), 0);
+        assert_int_equal(rlar_file_commit_both(first, second), RLAR_E_IO);
+        assert_non_null(strstr(rlar_ctx_error(ctx), "two: cannot put the file in place"));
+        assert_int_equal(rmdir(two), 0);
+        write_file(ctx, two, "2", true);
+        if (fresh)
+            assert_int_equal(access(one, F_OK), -1);
+        else
+            assert_content(one, "1");
+    }
+    assert_int_equal(unlink(two), 0);
+    assert_int_equal(rlar_ctx_memory(ctx), 0);
+    rlar_ctx_free(ctx);
+}
+
 static void test_file_errors(void **state) {
     (void)state;
     rlar_ctx *ctx = new_ctx(1, 0);
@@ -606,6 +653,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_file_appears_whole_or_not, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_file_paths, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_large_writes, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_two_files_appear_together, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_file_errors, make_folder, remove_folder),
         cmocka_unit_test(test_status_texts),
     };

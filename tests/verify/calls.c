@@ -340,16 +340,32 @@ static rlar_status blas(world *w, const char *variant) {
 }
 
 /* Some small and one large piece: the buffer fills, and is passed by. */
-static rlar_status file(world *w, const char *variant) {
+static rlar_status write_pieces(rlar_file *out) {
     static const char large[100000] = "large";
+    for (int i = 0; i < 4; i++)
+        TRY(rlar_file_write(out, large, 30000));
+    return rlar_file_write(out, large, sizeof large);
+}
+
+static rlar_status file(world *w, const char *variant) {
     (void)variant;
     TRY(rlar_file_create(w->ctx, target(w, "file"), &w->out.file));
-    for (int i = 0; i < 4; i++)
-        TRY(rlar_file_write(w->out.file, large, 30000));
-    TRY(rlar_file_write(w->out.file, large, sizeof large));
+    TRY(write_pieces(w->out.file));
     rlar_file *whole = w->out.file;
     w->out.file = NULL; /* the commit ends it, also on failure */
     return rlar_file_commit(whole);
+}
+
+/* The second stays small. "fresh": the first replaces nothing. */
+static rlar_status two_files(world *w, const char *variant) {
+    rlar_file *second = NULL;
+    TRY(rlar_file_create(w->ctx, target(w, has(variant, "fresh") ? "fresh" : "file"),
+                         &w->out.file));
+    TRY(write_pieces(w->out.file));
+    TRY(rlar_file_create(w->ctx, target(w, "m.rlar"), &second));
+    rlar_file *first = w->out.file;
+    w->out.file = NULL;
+    return rlar_file_commit_both(first, second);
 }
 
 #define METHOD(name)                                                                               \
@@ -464,6 +480,8 @@ static const call TABLE[] = {
     {"rlar_file_create", "", file},
     {"rlar_file_write", "", file},
     {"rlar_file_commit", "", file},
+    {"rlar_file_commit_both", "", two_files},
+    {"rlar_file_commit_both", "fresh", two_files},
     {NULL, NULL, NULL},
 };
 

@@ -24,10 +24,12 @@ static struct faults {
     int64_t strike_at; /* 0: never */
     int fault;         /* an errno, or SHORT */
     int64_t open;      /* descriptors */
-    bool struck, may_ignore, after_rename, renamed;
-    bool no_nameless;       /* a file system that has no nameless files */
-    char call[16];          /* that was struck */
-    char trace[TRACE_SIZE]; /* the calls, one letter each, of a save */
+    bool struck, may_ignore;
+    int64_t renames, last_rename; /* so far; in a run that is not struck */
+    bool after_rename;            /* struck after the last */
+    bool no_nameless;             /* a file system that has no nameless files */
+    char call[16];                /* that was struck */
+    char trace[TRACE_SIZE];       /* the calls, one letter each, of a save */
     size_t traced;
 } faults;
 
@@ -40,7 +42,7 @@ static bool strikes(const char *name, bool lenient) {
         return false;
     faults.struck = true;
     faults.may_ignore = lenient;
-    faults.after_rename = faults.renamed;
+    faults.after_rename = faults.last_rename > 0 && faults.renames >= faults.last_rename;
     snprintf(faults.call, sizeof faults.call, "%s", name);
     if (faults.fault > 0)
         errno = faults.fault;
@@ -108,7 +110,7 @@ REAL(int, rename, (const char *from, const char *to)) {
     if (strikes("rename", false))
         return -1;
     const int answer = __real_rename(from, to);
-    faults.renamed |= answer == 0;
+    faults.renames += answer == 0;
     return answer;
 }
 
@@ -208,7 +210,8 @@ static bool strike(world *w, const call *c, uint64_t expected, tally *t) {
     const int64_t held = rlar_ctx_memory(w->ctx), open = faults.open;
     const uint64_t files = world_files(w);
     faults.seen = 0;
-    faults.struck = faults.renamed = faults.after_rename = false;
+    faults.renames = 0;
+    faults.struck = faults.after_rename = false;
     const rlar_status status = c->run(w, c->variant);
     const int64_t at = faults.strike_at;
     faults.strike_at = 0;
@@ -239,9 +242,10 @@ static void again(world *w, const call *c, uint64_t expected) {
 
 static void strike_everywhere(world *w, const call *c, int64_t every, tally *t) {
     static const int kinds[] = {EINTR, SHORT, EIO, ENOSPC, EDQUOT};
-    faults.strike_at = 0;
+    faults.strike_at = faults.renames = 0;
     if (c->run(w, c->variant) < 0)
         complain(w, c, "an error");
+    faults.last_rename = faults.renames;
     const uint64_t expected = world_forget(w);
     world_restore(w);
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {

@@ -179,6 +179,7 @@ void world_restore(world *w) {
     fclose(half);
     write_bytes(&w->folder, "out/half.journal", buf, size);
     (void)unlink(path_in(&w->folder, "out/new.journal", path));
+    (void)unlink(path_in(&w->folder, "out/fresh", path));
     w->untouched = world_files(w);
 }
 
