@@ -37,10 +37,13 @@ int cli_exit_code(rlar_status status) {
     }
 }
 
+/* Two paths, as long as the system takes them, and what is said of them. */
+enum { MESSAGE_SIZE = 1 << 14 };
+
 /* One line; longer texts are cut. */
 CLI_PRINTF(3, 0)
 static void say(cli *c, const char *prefix, const char *format, va_list args) {
-    char text[2048];
+    char text[MESSAGE_SIZE];
     vsnprintf(text, sizeof text, format, args);
     for (char *at = text; *at != '\0'; at++)
         if ((unsigned char)*at < 0x20 || *at == 0x7f)
@@ -58,7 +61,7 @@ int cli_error(cli *c, int code, const char *format, ...) {
 }
 
 int cli_usage(cli *c, const char *format, ...) {
-    char text[1024];
+    char text[MESSAGE_SIZE];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);

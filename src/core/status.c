@@ -1,12 +1,18 @@
 /* status.c - error texts and the log.
  *
  * The text of the last error lives in a fixed buffer of the context, so that it can be written when
- * memory is gone. Nothing here prints. */
+ * memory is gone. Where does a text begin, what to do is at its end, and what makes it too long is
+ * a path: so it is cut in the middle. Nothing here prints. */
 #include "core/core.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+enum {
+    WHOLE = 1 << 14, /* two paths, as long as the system takes them, and what is said of them */
+    HEAD = 300,      /* bytes that stay at the beginning of a text that is cut */
+};
 
 const char *rlar_status_text(rlar_status status) {
     switch (status) {
@@ -53,16 +59,42 @@ static void one_line(char *text) {
             *text = '?';
 }
 
+/* Does the byte continue a UTF-8 character? */
+static bool continues(char byte) {
+    return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
+/* "start...end" of a text that is too long; no character is cut. */
+static void shorten(const char *text, size_t length, char out[RLAR_ERROR_SIZE]) {
+    static const char mark[] = "...";
+    size_t head = HEAD, tail = RLAR_ERROR_SIZE - sizeof mark - HEAD;
+    while (head > 0 && continues(text[head]))
+        head--;
+    while (tail > 0 && continues(text[length - tail]))
+        tail--;
+    memcpy(out, text, head);
+    memcpy(out + head, mark, sizeof mark - 1);
+    memcpy(out + head + sizeof mark - 1, text + length - tail, tail + 1);
+}
+
+/* The old text may be one of the arguments: it goes through a buffer. */
+static void format_text(const char *format, va_list args, char out[RLAR_ERROR_SIZE]) {
+    char whole[WHOLE];
+    vsnprintf(whole, sizeof whole, format, args);
+    one_line(whole);
+    const size_t length = strlen(whole);
+    if (length < RLAR_ERROR_SIZE)
+        memcpy(out, whole, length + 1);
+    else
+        shorten(whole, length, out);
+}
+
 rlar_status rlar__fail(rlar_ctx *ctx, rlar_status code, const char *format, ...) {
     if (ctx) {
-        /* Through a second buffer: an argument may be the old text itself. */
-        char text[RLAR_ERROR_SIZE];
         va_list args;
         va_start(args, format);
-        vsnprintf(text, sizeof text, format, args);
+        format_text(format, args, ctx->error);
         va_end(args);
-        one_line(text);
-        memcpy(ctx->error, text, sizeof text);
     }
     return code;
 }
@@ -83,8 +115,7 @@ void rlar__log(rlar_ctx *ctx, rlar_status code, const char *format, ...) {
     char text[RLAR_ERROR_SIZE];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    format_text(format, args, text);
     va_end(args);
-    one_line(text);
     ctx->log(ctx->user, code, text);
 }

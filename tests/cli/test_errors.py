@@ -83,6 +83,16 @@ class Leavings(Case):
     def test_trace_is_not_left_by_a_failed_fit(self):
         self.fails(DATA, "fit", "bad.csv", "--trace", "t.csv", "-o", "m.rlar")
 
+    def test_long_paths_leave_the_cause(self):
+        """A path as long as the system takes it: its beginning, its end, the cause and the advice are there."""
+        for length in (950, 1010, 1030, 2040, 4000):
+            path = "/no" + "/".ljust(200, "p") * (length // 200) + "/end.csv"
+            for args in (("fit", path), ("info", path), ("predict", path, "good.csv"), ("fit", "good.csv", "-o", path),
+                         ("fit", "good.csv", "--labels", path), ("evaluate", "good.csv", "--methods", "rr", "--resume", path,
+                                                                 "--train-per-class", "4")):
+                self.fails(IO, *args, says=r"/no/p+/.*/end\.csv: .*[Nn]o such file")
+            self.fails(USAGE, "fit", "good.csv", "-o", path, "--trace", path, says=r"/end\.csv; name two .*--help")
+
     def test_model_and_trace_appear_together(self):
         """A trace that cannot be written, a model that cannot: the other is not there, or as it was."""
         self.fails(IO, "fit", "good.csv", "--trace", "/dev/full", "-o", "m.rlar", says="/dev/full")

@@ -629,6 +629,34 @@ static void test_status_texts(void **state) {
     rlar_ctx_free(ctx);
 }
 
+/* A path of any length leaves the place and the cause to be read, and no half character. */
+static void test_long_texts_are_cut_in_the_middle(void **state) {
+    (void)state;
+    enum { LONGEST = 5000 };
+    rlar_ctx *ctx = new_ctx(1, 0);
+    char *path = malloc(LONGEST + 1);
+    for (size_t length = 900; length <= LONGEST; length += length < 1100 ? 1 : 37) {
+        for (size_t i = 0; i < length; i++) /* e acute, two bytes each, from an odd place on */
+            path[i] = i % 2 == 1 ? '\xc3' : '\xa9';
+        path[0] = '/';
+        path[length] = '\0';
+        if (length % 2 == 0)
+            path[length - 1] = 'x';
+        rlar__fail(ctx, RLAR_E_IO, "%s: cannot open: %s; name another", path, "the cause");
+        const char *text = rlar_ctx_error(ctx);
+        const size_t shown = strlen(text),
+                     full = length + strlen(": cannot open: the cause; name another");
+        assert_true(shown < RLAR_ERROR_SIZE);
+        assert_true(shown == full || (shown >= RLAR_ERROR_SIZE - 3 && strstr(text, "...")));
+        assert_int_equal(text[0], '/');
+        assert_string_equal(text + shown - 38, ": cannot open: the cause; name another");
+        for (size_t i = 0, step; i < shown; i += step)
+            assert_true((step = rlar__utf8_length(text + i, shown - i)) > 0);
+    }
+    free(path);
+    rlar_ctx_free(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_memory_is_accounted),
@@ -656,6 +684,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_two_files_appear_together, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_file_errors, make_folder, remove_folder),
         cmocka_unit_test(test_status_texts),
+        cmocka_unit_test(test_long_texts_are_cut_in_the_middle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
