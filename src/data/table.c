@@ -123,7 +123,7 @@ rlar_status rlar__sink_settle(rlar_sink *s, int64_t count, bool own_label, bool 
                 "whole, or set the number of features",
                 s->rule.file);
         s->columns.label = -1;
-        s->columns.d = s->rule.features;
+        s->columns.d = s->whole ? 0 : s->rule.features;
     } else {
         s->columns.count = count;
         RLAR_TRY(rlar__columns_settle(s->ctx, &s->rule, &s->columns));

@@ -127,9 +127,8 @@ rlar_status rlar__sink_block(rlar_sink *sink, int64_t max, rlar_data *block);
 void rlar__sink_recycle(rlar_sink *sink);
 /* Hand over all rows: the data owns them. */
 rlar_status rlar__sink_take(rlar_sink *sink, rlar_data *data);
-/* Do the bytes read justify a dense table of this size? */
-bool rlar__sink_dense_justified(const rlar_sink *sink, int64_t n, int64_t d);
-/* Refuse it if they do not; `at` is where its width comes from. */
+/* Do the bytes of the file justify a dense table of this size? `at` is where its width comes from.
+ */
 rlar_status rlar__sink_dense_allowed(const rlar_sink *sink, const rlar_place *at, int64_t n,
                                      int64_t d);
 
@@ -163,8 +162,6 @@ void rlar__sparse_free(rlar_sparse_rows *rows);
 bool rlar__sink_divisible(const rlar_sink *sink);
 /* The most rows that a piece of so many lines and bytes makes. */
 int64_t rlar__sink_most_rows(const rlar_sink *sink, int64_t lines, int64_t bytes);
-/* Room for so many rows of parts; false: the bytes read do not justify it. */
-rlar_status rlar__sink_room(rlar_sink *sink, int64_t rows, bool *justified);
 /* A sink for at most `rows` rows of a piece, which come to stand at row n + offset of the whole
  * table. It lives on the thread of ctx, and ends with rlar__sink_part_end. */
 void rlar__sink_part(const rlar_sink *whole, rlar_ctx *ctx, int64_t offset, int64_t rows,

@@ -17,13 +17,9 @@ static double dense_bytes(int64_t n, int64_t d) {
     return (double)n * (double)d * (double)sizeof(double);
 }
 
-bool rlar__sink_dense_justified(const rlar_sink *s, int64_t n, int64_t d) {
-    return dense_bytes(n, d) <= DENSE_PER_BYTE * (double)s->bytes + DENSE_FREE;
-}
-
 rlar_status rlar__sink_dense_allowed(const rlar_sink *s, const rlar_place *at, int64_t n,
                                      int64_t d) {
-    if (rlar__sink_dense_justified(s, n, d))
+    if (dense_bytes(n, d) <= DENSE_PER_BYTE * (double)s->bytes + DENSE_FREE)
         return RLAR_OK;
     return rlar__fail_at(
         s->ctx, RLAR_E_DATA, at,

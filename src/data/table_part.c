@@ -23,11 +23,6 @@ int64_t rlar__sink_most_rows(const rlar_sink *s, int64_t lines, int64_t bytes) {
     return lines < most ? lines : most;
 }
 
-rlar_status rlar__sink_room(rlar_sink *s, int64_t rows, bool *justified) {
-    *justified = !s->sparse || rlar__sink_dense_justified(s, s->n + rows, s->columns.d);
-    return *justified ? rlar__sink_reserve(s, rows) : RLAR_OK;
-}
-
 void rlar__sink_part(const rlar_sink *whole, rlar_ctx *ctx, int64_t offset, int64_t rows,
                      rlar_sink *part) {
     const int64_t d = whole->columns.d;

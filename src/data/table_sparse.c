@@ -2,7 +2,9 @@
  *
  * A sparse file tells its width only at its end, so its rows are kept as they stand, in blocks, and
  * become dense rows then, block by block at the same time. Where the width is known before (a
- * model, or the caller), they become dense at once. */
+ * model, or the caller) it is no other way: whether so small a text may become so large a table can
+ * be told only when all of it was read, however it was cut. Rows of a stream, which hands them out
+ * a few at a time, become dense at once. */
 #include "data/table.h"
 
 #include <math.h>
@@ -66,8 +68,6 @@ rlar_status rlar__sink_sparse(rlar_sink *s, const rlar_place *at, int64_t count,
     if (!s->typed)
         RLAR_TRY(rlar__sink_settle(s, 0, label != NULL, true));
     const int64_t d = s->columns.d;
-    if (d > 0 && s->whole)
-        RLAR_TRY(rlar__sink_dense_allowed(s, at, s->n + 1, d));
     RLAR_TRY(rlar__sink_begin(s));
     RLAR_TRY(rlar__sink_label(s, at, label, label_length));
     RLAR_TRY(check_sparse(s, at, count, index, value));
@@ -113,12 +113,14 @@ static rlar_status fill_block(void *arg, int64_t index) {
 }
 
 rlar_status rlar__sink_densify(rlar_sink *s) {
-    const int64_t n = s->n, d = s->sparse_d;
+    const int64_t n = s->n, d = s->rule.features > 0 ? s->rule.features : s->sparse_d;
+    const rlar_place none = {.file = s->rule.file};
     if (d == 0)
         return rlar__fail(s->ctx, RLAR_E_DATA,
                           "%s: no row has a feature; expected 'label index:value ...'",
                           s->rule.file);
-    RLAR_TRY(rlar__sink_dense_allowed(s, &s->sparse_at, n, d)); /* so the product fits */
+    RLAR_TRY(rlar__sink_dense_allowed(s, s->sparse_d > 0 ? &s->sparse_at : &none, n,
+                                      d)); /* so the product fits */
     const int64_t cells = n * d;
     RLAR_TRY(rlar__sink_next_block(s));
     rlar__free(s->x);

@@ -111,13 +111,10 @@ static void close_pieces(window *w, int64_t count) {
 static rlar_status parse_pieces(window *w, const char **rest) {
     const size_t size = (size_t)(w->end - w->start);
     int64_t count = (int64_t)(size / w->piece_size + (size % w->piece_size != 0)), done = 0;
-    bool justified;
     *rest = w->start;
     RLAR_TRY(rlar__parallel(w->ctx, count, find_lines, w));
     const int64_t rows = cut(w, &count);
-    RLAR_TRY(rlar__sink_room(w->sink, rows, &justified));
-    if (!justified)
-        return RLAR_OK;
+    RLAR_TRY(rlar__sink_reserve(w->sink, rows));
     rlar_status status = rlar__parallel_ctx(w->ctx, count, parse_piece, w);
     for (; done < count && status >= 0 && w->piece[done].good; done++) {
         status = join_piece(w, &w->piece[done]);

@@ -151,6 +151,53 @@ static void test_width(void **state) {
     end_ctx(ctx);
 }
 
+/* 85 short rows of 100000 features are more than 64 MiB; a long comment after them makes up for it.
+ * Neither depends on how much is read at a time, and one byte less in the comment is refused. */
+static void test_width_does_not_depend_on_pieces(void **state) {
+    (void)state;
+    enum { ROWS = 85, D = 100000, LIMIT = 64 << 20 };
+    static const size_t steps[] = {1, 7, 100, 4096, 1 << 20};
+    const size_t need = ((size_t)ROWS * D * sizeof(double) - LIMIT + 999) / 1000;
+    char *text = malloc(need + 1);
+    for (int enough = 0; enough < 2; enough++) {
+        const size_t size = need - 1 + (size_t)enough;
+        memset(text, '#', size);
+        for (int i = 0; i < ROWS; i++)
+            memcpy(text + (size_t)i * 6, i % 2 ? "1 1:1\n" : "2 2:1\n", 6);
+        for (size_t k = 0; k < sizeof steps / sizeof steps[0]; k++) {
+            rlar_ctx *ctx = new_ctx();
+            rlar_read_options o = RLAR_INIT(rlar_read_options);
+            rlar_data *data = NULL;
+            o.features = D;
+            const rlar_status status = feed(ctx, svm, text, size, steps[k], &o, &data);
+            assert_int_equal(status, enough ? RLAR_OK : RLAR_E_DATA);
+            if (enough)
+                assert_true(rlar_data_dims(data) == D && rlar_data_samples(data) == ROWS);
+            else
+                assert_non_null(
+                    strstr(rlar_ctx_error(ctx),
+                           "f:1: 100000 features make a dense table of 68.0 MB for 85 samples"));
+            rlar_data_free(data);
+            end_ctx(ctx);
+        }
+    }
+    free(text);
+    /* Rows without any feature have the width that is asked for. */
+    rlar_ctx *ctx = new_ctx();
+    rlar_read_options o = RLAR_INIT(rlar_read_options);
+    o.features = 3;
+    rlar_data *data = read_text(ctx, "1\n2\n", 1, &o);
+    assert_int_equal(rlar_data_dims(data), 3);
+    rlar_data_free(data);
+    end_ctx(ctx);
+    o.features = D * 100;
+    refuse_with(
+        "1\n2\n", &o, RLAR_E_DATA,
+        "f: 10000000 features make a dense table of 160.0 MB for 2 samples, from 4 bytes of "
+        "text; the limit is 1000 times the text plus 64 MiB: check the largest index, or "
+        "renumber the features");
+}
+
 static void test_missing(void **state) {
     (void)state;
     rlar_ctx *ctx = new_ctx();
@@ -181,7 +228,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows),    cmocka_unit_test(test_zero_based),
         cmocka_unit_test(test_labels),  cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_width),   cmocka_unit_test(test_missing),
-        cmocka_unit_test(test_no_crash)};
+        cmocka_unit_test(test_width),   cmocka_unit_test(test_width_does_not_depend_on_pieces),
+        cmocka_unit_test(test_missing), cmocka_unit_test(test_no_crash)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
