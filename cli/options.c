@@ -2,6 +2,7 @@
  *
  * An option that means something else to another verb has a row per meaning, with disjoint verbs.
  * Rows without help are aliases. */
+#include <limits.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -265,35 +266,9 @@ unsigned cli_verb_bit(const cli_verb *verb) {
     return 1U << (unsigned)(verb - cli_verbs);
 }
 
-/* Edits (insert, delete, replace) that turn a into b; names beyond the row's size count as far. */
-static size_t distance(const char *a, const char *b) {
-    enum { LONGEST = 32 };
-    size_t row[LONGEST + 1];
-    const size_t na = strlen(a), nb = strlen(b);
-    if (na > LONGEST || nb > LONGEST)
-        return LONGEST;
-    for (size_t j = 0; j <= nb; j++)
-        row[j] = j;
-    for (size_t i = 1; i <= na; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= nb; j++) {
-            const size_t replace = diagonal + (a[i - 1] != b[j - 1]);
-            const size_t edit = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-            diagonal = row[j];
-            row[j] = replace < edit ? replace : edit;
-        }
-    }
-    return row[nb];
-}
-
-/* A typo of up to a third of the word, or a word that begins like the name, is near. */
-static bool nearer(const char *typed, const char *name, size_t *best) {
-    const size_t length = strlen(typed);
-    size_t edits = distance(typed, name);
-    if (length >= 2 && strncmp(typed, name, length) == 0)
-        edits = 1;
-    if (edits >= *best || edits > 1 + length / 3)
+static bool nearer(const char *typed, const char *name, int *best) {
+    const int edits = rlar_name_distance(typed, name);
+    if (edits < 0 || edits >= *best)
         return false;
     *best = edits;
     return true;
@@ -301,7 +276,7 @@ static bool nearer(const char *typed, const char *name, size_t *best) {
 
 const char *cli_verb_near(const char *name) {
     const char *near = NULL;
-    size_t best = 4;
+    int best = INT_MAX;
     for (const cli_verb *verb = cli_verbs; verb->name != NULL; verb++)
         if (nearer(name, verb->name, &best))
             near = verb->name;
@@ -310,7 +285,7 @@ const char *cli_verb_near(const char *name) {
 
 const char *cli_option_near(const char *name, unsigned verbs) {
     const char *near = NULL;
-    size_t best = 4;
+    int best = INT_MAX;
     for (const cli_option *o = cli_options; o->name != NULL; o++)
         if ((o->verbs & verbs) != 0 && nearer(name, o->name, &best))
             near = o->name;

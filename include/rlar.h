@@ -544,6 +544,10 @@ RLAR_API rlar_status rlar_blas_speed(rlar_ctx *ctx, double seconds, double *gflo
 
 RLAR_API const char *rlar_version(void);
 
+/* For "did you mean": the edits between what was typed and a name that exists, whatever the case; 1
+ * where it is the beginning of the name; -1: more than 1 + letters/4 or more than 3, not meant. */
+RLAR_API int rlar_name_distance(const char *typed, const char *name);
+
 typedef enum rlar_capability { RLAR_CAN_GZIP = 1, RLAR_CAN_PNG = 2 } rlar_capability;
 RLAR_API unsigned rlar_capabilities(void);
 

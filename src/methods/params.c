@@ -2,6 +2,7 @@
  * choices. */
 #include "methods/method.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,17 +19,40 @@ static void list_methods(char *list, size_t size) {
         list_add(list, size, rlar_method_at(i)->name, strlen(rlar_method_at(i)->name));
 }
 
+/* " or "-joined, the one or two methods nearest to the name; "" where none is near. */
+static void list_near(const char *name, char *list, size_t size) {
+    int best = INT_MAX, count = 0;
+    list[0] = '\0';
+    for (int64_t i = 0; rlar_method_at(i); i++) {
+        const char *method = rlar_method_at(i)->name;
+        const int edits = rlar_name_distance(name, method);
+        if (edits < 0 || edits > best || (edits == best && count == 2))
+            continue;
+        const size_t used = edits < best ? 0 : strlen(list);
+        count = edits < best ? 1 : count + 1;
+        best = edits;
+        snprintf(list + used, size - used, "%s%s", used ? " or " : "", method);
+    }
+}
+
+static rlar_status unknown_method(rlar_ctx *ctx, const char *name) {
+    char list[256], near[64];
+    list_methods(list, sizeof list);
+    list_near(name, near, sizeof near);
+    if (near[0] == '\0')
+        return rlar__fail(ctx, RLAR_E_ARG, "unknown method \"%.40s\"; there are: %s", name, list);
+    return rlar__fail(ctx, RLAR_E_ARG, "unknown method \"%.40s\": did you mean %s? There are: %s",
+                      name, near, list);
+}
+
 rlar_status rlar_params_new(rlar_ctx *ctx, const char *name, rlar_params **out) {
     if (!ctx || !name || !out)
         return rlar__fail(ctx, RLAR_E_ARG, "rlar_params_new: ctx, method and out are needed");
     rlar__begin(ctx);
     *out = NULL;
     const rlar_method *method = rlar__method_find(name);
-    if (!method) {
-        char list[256];
-        list_methods(list, sizeof list);
-        return rlar__fail(ctx, RLAR_E_ARG, "unknown method \"%.40s\"; there are: %s", name, list);
-    }
+    if (!method)
+        return unknown_method(ctx, name);
     RLAR_TRY(rlar__calloc(ctx, 1, sizeof **out, "parameters", out));
     (*out)->method = method;
     for (int i = 0; method->def.params[i].name; i++)

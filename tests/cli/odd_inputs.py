@@ -173,7 +173,11 @@ def usage_errors():
     yield Odd("output without a name", "fit good.csv -o ''", USAGE, (r"-o|--output", r"name|empty"), CSV)
     yield Odd("no data", "fit", USAGE, (r"DATA|data",))
     yield Odd("two data files", "fit good.csv good.csv", USAGE, (r"good\.csv|one", r"DATA|argument|data"), CSV)
-    yield Odd("unknown method", "fit good.csv --method ldaa", USAGE, (r"ldaa", r"\brlar\b"), CSV)
+    yield Odd("unknown method", "fit good.csv --method ldaa", USAGE, (r"ldaa", r"did you mean lda\?", r"\brlar\b"), CSV)
+    yield Odd("two methods as near", "fit good.csv --method rlr", USAGE, (r"rlr", r"did you mean rlar or rr\?", r"\blda\b"), CSV)
+    yield Odd("method in capitals", "evaluate good.csv --methods LFDA --train-per-class 3", USAGE,
+              (r"LFDA", r"did you mean lfda\?"), CSV)
+    yield Odd("method unlike any", "fit good.csv --method svm", USAGE, (r"svm", r"; there are: rlar, rr"), CSV)
     yield Odd("unknown parameter", "fit good.csv -p gamma=1", USAGE, (r"gamma", r"alpha.*beta"), CSV)
     yield Odd("parameter without a value", "fit good.csv -p alpha", USAGE, (r"alpha", r"NAME=VALUE|="), CSV)
     yield Odd("alpha = -1", "fit good.csv --alpha -1", USAGE, (r"alpha", r"-1", r"1e-12"), CSV)

@@ -629,6 +629,42 @@ static void test_status_texts(void **state) {
     rlar_ctx_free(ctx);
 }
 
+static void test_names_that_are_near(void **state) {
+    (void)state;
+    static const struct {
+        const char *typed, *name;
+        int distance;
+    } cases[] = {
+        {"rlar", "rlar", 0},
+        {"RLAR", "rlar", 0},
+        {"rlr", "rlar", 1},
+        {"rlr", "rr", 1},
+        {"rlr", "lda", -1},
+        {"ldaa", "lda", 1},
+        {"lad", "lda", 1},
+        {"re", "relsr", 1},
+        {"r", "rlar", -1},
+        {"relsrx", "rlar", -1},
+        {"x", "rr", -1},
+        {"svm", "sda", -1},
+        {"mdap", "mpda", 2},
+        {"da", "lda", 1},
+        {"xr", "rr", 1},
+        {"", "rr", -1},
+        {"rr", "", -1},
+        {NULL, "rr", -1},
+        {"rr", NULL, -1},
+        {"0123456789abcdef0123456789abcdef", "0123456789abcdef0123456789abcde", 1},
+        {"0123456789abcdef0123456789abcdefg", "0123456789abcdef0123456789abcdef", -1},
+        {"confusoin", "confusion", 1},
+        {"abcdefghijkl", "wxyzefghijkl", -1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        if (rlar_name_distance(cases[i].typed, cases[i].name) != cases[i].distance)
+            fail_msg("%s and %s: %d, not %d", cases[i].typed, cases[i].name,
+                     rlar_name_distance(cases[i].typed, cases[i].name), cases[i].distance);
+}
+
 /* A path of any length leaves the place and the cause to be read, and no half character. */
 static void test_long_texts_are_cut_in_the_middle(void **state) {
     (void)state;
@@ -684,6 +720,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_two_files_appear_together, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_file_errors, make_folder, remove_folder),
         cmocka_unit_test(test_status_texts),
+        cmocka_unit_test(test_names_that_are_near),
         cmocka_unit_test(test_long_texts_are_cut_in_the_middle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -503,8 +503,8 @@ static const char *const HARMLESS[] = {
     "rlar_model_version",    "rlar_model_map",         "rlar_model_offset",
     "rlar_model_scores",     "rlar_bytes_free",        "rlar_rows_free",
     "rlar_eval_count",       "rlar_eval_get",          "rlar_eval_free",
-    "rlar_texture",          "rlar_version",           "rlar_capabilities",
-    "rlar_file_abort",
+    "rlar_texture",          "rlar_version",           "rlar_name_distance",
+    "rlar_capabilities",     "rlar_file_abort",
 };
 
 const call *calls(void) {
