@@ -242,15 +242,18 @@ rlar_status rlar__training_forecast(rlar_ctx *ctx, const rlar_training *t,
     RLAR_TRY(params->method->forecast(ctx, &t->train, params, out));
     const double n = (double)t->train.n, d = (double)t->train.d;
     const double p = (double)params->method->outputs(&t->train, params);
-    const double c = (double)t->data->classes.count, x = (double)rlar__padded(t->train.n) * d;
+    const double c = (double)t->data->classes.count, padded = (double)rlar__padded(t->train.n);
     /* The classes count with their names; what is left over is the same for all sizes. */
-    const double more = 8.0 * (x + 3.0 * n + d * (p + 4.0) + n * p + p + 8.0 * c) + SMALL;
-    if (out->bytes < 0 || (double)out->bytes + more > 0x1p62)
+    const double beside = 8.0 * (padded * d + 2.0 * n + d * (p + 4.0) + p + 8.0 * c) + SMALL;
+    /* The model and its references are made when the method has given back what it took. */
+    const double after = 8.0 * (d * p + (n + padded) * p);
+    const double bytes = beside + fmax((double)out->bytes, after);
+    if (out->bytes < 0 || bytes > 0x1p62)
         return rlar__fail(ctx, RLAR_E_TOO_LARGE,
                           "%s: a fit of %lld samples of %lld features does not fit the address "
                           "space; use less data",
                           t->data->file, (long long)t->train.n, (long long)t->train.d);
-    out->bytes += (int64_t)more;
+    out->bytes = (int64_t)bytes;
     return RLAR_OK;
 }
 

@@ -175,11 +175,13 @@ double rlar__eig_bytes(int64_t n) {
     return 8.0 * ((double)n * (double)n + 48.0 * (double)n);
 }
 
-/* A matrix with one side above 11/6 of the other is made square first, so a block has at most 3 k
- * rows. */
+/* A matrix with one side above 11/6 of the other is made square first, which takes another square;
+ * then either the block of 32 or the squares of the divide and conquer decide. */
 double rlar__svd_bytes(int64_t m, int64_t n) {
-    const double k = (double)(m < n ? m : n);
-    return 8.0 * (4.0 * k * k + 12.0 * k + 32.0 * fmin((double)m + (double)n, 3.0 * k));
+    const double k = (double)(m < n ? m : n), large = (double)(m < n ? n : m);
+    const bool long_sided = large >= floor(k * 11.0 / 6.0);
+    const double block = 32.0 * (long_sided ? 2.0 * k : k + large), squares = 3.0 * k * k + 4.0 * k;
+    return 8.0 * ((long_sided ? k * k : 0.0) + 8.0 * k + fmax(block, squares));
 }
 
 void rlar__fix_signs(int64_t d, int64_t p, double *w) {

@@ -129,7 +129,7 @@ static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_p
     state st = {.s = problem(sizes, params)};
     const rlar_rslda *s = &st.s;
     RLAR_TRY(rlar__forecast_workspace(ctx, state_carve, &st, out));
-    out->bytes += rlar__reduce_bytes(s->d, s->n);
+    out->bytes += rlar__reduce_leading_bytes(s->d, s->n, s->r);
     out->dual = s->dual;
     out->flops = rlar__reduce_flops(s->d, s->n) +
                  rlar__param(params, "iters") * rlar__rslda_flops(s->n, s->d, s->r, s->dual);

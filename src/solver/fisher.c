@@ -197,12 +197,6 @@ rlar_status rlar__fisher_cholesky(rlar_ctx *ctx, const rlar_fisher_problem *p, b
 
 /* ---- Either ---- */
 
-static rlar_status either(rlar_ctx *ctx, const rlar_fisher_problem *p, rlar_fisher *out) {
-    bool trusted;
-    RLAR_TRY(rlar__fisher_cholesky(ctx, p, &trusted, out));
-    return trusted ? RLAR_OK : rlar__fisher_reduced(ctx, p, out);
-}
-
 /* From the f features `feature` to all of them: W is zero in the others, which are constant. */
 static rlar_status widen(rlar_ctx *ctx, const rlar_fisher_problem *p, int64_t f,
                          const int64_t *feature, rlar_fisher *out) {
@@ -226,9 +220,10 @@ static rlar_status widen(rlar_ctx *ctx, const rlar_fisher_problem *p, int64_t f,
     return RLAR_OK;
 }
 
-/* Constant features make S_t singular, but only by themselves: without them it may not be. */
+/* Constant features make S_t singular, but only by themselves: without them it may not be. The
+ * reduction leaves them out by itself. */
 static rlar_status on_features(rlar_ctx *ctx, const rlar_fisher_problem *p, int64_t f,
-                               const int64_t *feature, rlar_fisher *out) {
+                               const int64_t *feature, bool *trusted, rlar_fisher *out) {
     rlar_fisher_problem narrow = *p;
     double *x = NULL;
     RLAR_TRY(rlar__alloc(ctx, p->n, (size_t)f * sizeof *x, "the samples", &x));
@@ -237,20 +232,23 @@ static rlar_status on_features(rlar_ctx *ctx, const rlar_fisher_problem *p, int6
             x[i * f + r] = p->x[i * p->d + feature[r]];
     narrow.d = f;
     narrow.x = x;
-    narrow.reduced = NULL; /* that of all features */
-    const rlar_status status = either(ctx, &narrow, out);
+    const rlar_status status = rlar__fisher_cholesky(ctx, &narrow, trusted, out);
     rlar__free(x);
-    return status < 0 ? status : widen(ctx, p, f, feature, out);
+    return status < 0 || !*trusted ? status : widen(ctx, p, f, feature, out);
 }
 
 rlar_status rlar__fisher(rlar_ctx *ctx, const rlar_fisher_problem *p, rlar_fisher *out) {
     int64_t *feature = NULL;
+    bool trusted = false;
     *out = (rlar_fisher){0};
     RLAR_TRY(rlar__alloc(ctx, p->d, sizeof *feature, "the features", &feature));
     const int64_t f = rlar__varying(p->x, p->d, p->n, feature);
     const bool narrow = f > 0 && f < p->d && p->n >= f + 2 && p->keep == 0;
-    const rlar_status status = narrow ? on_features(ctx, p, f, feature, out) : either(ctx, p, out);
+    rlar_status status = narrow ? on_features(ctx, p, f, feature, &trusted, out)
+                                : rlar__fisher_cholesky(ctx, p, &trusted, out);
     rlar__free(feature);
+    if (status >= 0 && !trusted)
+        status = rlar__fisher_reduced(ctx, p, out);
     return status;
 }
 
@@ -265,14 +263,13 @@ double rlar__fisher_cholesky_bytes(const rlar_fisher_problem *p) {
 
 int64_t rlar__fisher_bytes(const rlar_fisher_problem *p) {
     const double d = (double)p->d, c = (double)p->c, r = fmin(d, (double)p->n);
-    /* The way by reduction cannot be excluded; with many classes that by Cholesky is the larger
-     * one. */
     const double reduced = (double)rlar__reduce_held(p->d, p->n, p->c) +
                            8.0 * (4.0 * r * c + c * c + d * c) + rlar__svd_bytes((int64_t)r, p->c);
-    const double after = fmax(reduced, rlar__fisher_cholesky_bytes(p));
-    /* A copy without the constant features may stand beside it. */
+    /* A copy without the constant features may stand beside the way by Cholesky. */
     const double copy = p->n > p->d && p->keep == 0 ? 8.0 * d * (double)p->n : 0.0;
-    return (int64_t)(copy + fmax((double)rlar__reduce_lean_bytes(p->d, p->n), after));
+    /* The way by reduction cannot be excluded. */
+    return (int64_t)fmax(copy + rlar__fisher_cholesky_bytes(p),
+                         fmax((double)rlar__reduce_lean_bytes(p->d, p->n), reduced));
 }
 
 double rlar__fisher_flops(const rlar_fisher_problem *p) {

@@ -48,21 +48,21 @@ void rlar__reduce_free(rlar_reduced *reduced) {
     *reduced = (rlar_reduced){0};
 }
 
-/* What LAPACK takes beside its squares, which the formulas below count. */
-static double svd_rows(int64_t d, int64_t n) {
-    const double small = (double)(d < n ? d : n);
-    return rlar__svd_bytes(d, n) - 32.0 * small * small;
+/* V beside the samples, and again where it is made orthonormal (make_v). */
+int64_t rlar__reduce_leading_bytes(int64_t d, int64_t n, int64_t most) {
+    const double all = (double)d * (double)n, q = (double)most;
+    const double v = n <= d + 1 ? 8.0 * (all + 2.0 * q * (double)(n + d) + q * q) : 0.0;
+    return (int64_t)fmax(v, (double)rlar__reduce_lean_bytes(d, n));
 }
 
 int64_t rlar__reduce_bytes(int64_t d, int64_t n) {
-    const double small = (double)(d < n ? d : n), all = (double)d * (double)n;
-    return (int64_t)(8.0 * (3.0 * all + 3.0 * small * small + (double)d * small + (double)d) +
-                     svd_rows(d, n));
+    return rlar__reduce_leading_bytes(d, n, min64(d, n));
 }
 
 int64_t rlar__reduce_lean_bytes(int64_t d, int64_t n) {
-    const double small = (double)(d < n ? d : n), all = (double)d * (double)n;
-    return (int64_t)(8.0 * (2.0 * all + 5.0 * small * small + (double)d) + svd_rows(d, n));
+    const double small = (double)min64(d, n), all = (double)d * (double)n;
+    return (int64_t)(8.0 * (2.0 * all + small * small + small + 2.0 * (double)d) +
+                     rlar__svd_bytes(d, n));
 }
 
 int64_t rlar__reduce_held(int64_t d, int64_t n, int64_t q) {

@@ -76,10 +76,11 @@ void rlar__reduce_offset(const rlar_reduced *reduced, int64_t q, const double *w
 double rlar__reduce_trace(const rlar_reduced *reduced);
 double rlar__reduce_largest(const rlar_reduced *reduced);
 
-/* Bytes at the peak of a reduction, of one without V or a span (the SVD counts: it cannot be
- * excluded); bytes that stay of the latter, with those for taking q columns back; operations by way
- * of the Gram matrix. */
+/* Bytes at the peak of a reduction, of one to the `most` largest, of one without V or a span (the
+ * SVD counts: it cannot be excluded); bytes that stay of the latter, with those for taking q
+ * columns back; operations by way of the Gram matrix. */
 int64_t rlar__reduce_bytes(int64_t d, int64_t n);
+int64_t rlar__reduce_leading_bytes(int64_t d, int64_t n, int64_t most);
 int64_t rlar__reduce_lean_bytes(int64_t d, int64_t n);
 int64_t rlar__reduce_held(int64_t d, int64_t n, int64_t q);
 double rlar__reduce_flops(int64_t d, int64_t n);

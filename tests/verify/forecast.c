@@ -1,6 +1,7 @@
 /* forecast.c - the memory that rlar_fit_forecast tells, against what the allocator gave: never
  * less, and for large problems hardly more; a limit below it refuses before anything large is
- * taken.
+ * taken. Many methods need most for samples that are hard to decompose, which a forecast cannot
+ * exclude: so samples whose features depend on two of them are fitted, too.
  *
  *   forecast [--count N] [--all]
  *
@@ -9,6 +10,8 @@
 #include <stddef.h>
 
 #include "trial.h"
+
+static const double LEAST_SHARE = 0.75; /* of a forecast, that a large fit holds */
 
 enum {
     MOST_CLASSES = 60,
@@ -67,6 +70,8 @@ static outcome fit_within(const char *method, const labelled *s, int64_t limit) 
     rlar_params *params = trial_params(ctx, &(trial){.method = method, .settings = ""});
     if (!isnan(rlar_params_get(params, "iters")))
         set_params(ctx, params, "iters=2");
+    if (strcmp(method, "lda") == 0)
+        set_params(ctx, params, "ridge=0"); /* a ridge would hide what is wrong with the samples */
     assert_int_equal(rlar_fit_forecast(ctx, data, params, NULL, &f), RLAR_OK);
     const int64_t before = a.held;
     a.peak = a.held;
@@ -97,6 +102,17 @@ static labelled shape_samples(int shape, int64_t numbers) {
     return clouds((uint64_t)shape, d, c, sizes);
 }
 
+/* All features follow from the first two, one is constant, and the first two samples are twins. */
+static void spoil(labelled *s) {
+    for (int64_t i = 0; i < s->n && s->d > 2; i++) {
+        double *x = s->x + i * s->d;
+        for (int64_t r = 2; r < s->d; r++)
+            x[r] = (double)(r % 7 + 1) * x[r % 2];
+        x[s->d / 2] = 3.0;
+    }
+    memcpy(s->x + s->d, s->x, (size_t)s->d * sizeof *s->x);
+}
+
 typedef struct tally {
     int64_t fits, wrong;
     double most;  /* peak / forecast of what the allocator gave, headers included */
@@ -104,29 +120,43 @@ typedef struct tally {
     char least_of[64];
 } tally;
 
-static void check(tally *t, const char *method, const labelled *s, bool show) {
-    const outcome free_fit = fit_within(method, s, 0);
+static double share_of(const outcome *o) {
+    return (double)o->peak / (double)o->forecast;
+}
+
+static void count(tally *t, const char *method, const labelled *s, const outcome *largest) {
+    const double share = share_of(largest);
+    if (largest->peak <= SMALL)
+        return;
+    t->most = fmax(t->most, share);
+    if (share >= t->least)
+        return;
+    t->least = share;
+    snprintf(t->least_of, sizeof t->least_of, "%s with %lld x %lld", method, (long long)s->n,
+             (long long)s->d);
+}
+
+static void check(tally *t, const char *method, const labelled *s, const labelled *spoilt,
+                  bool show) {
+    const outcome free_fit = fit_within(method, s, 0), hard = fit_within(method, spoilt, 0);
     const int64_t labels = 3 * s->n * 8 + 65536; /* what the data themselves hold */
     const outcome enough = fit_within(method, s, free_fit.forecast + labels);
     const outcome little = fit_within(method, s, free_fit.forecast - 1);
-    const double share = (double)free_fit.peak / (double)free_fit.forecast;
-    const bool good = free_fit.status >= 0 && enough.status >= 0 && little.status == RLAR_E_NOMEM &&
-                      share <= 1.02 && little.taken <= 64 * s->n + 65536;
-    t->fits += 3;
+    const outcome *largest = hard.peak > free_fit.peak ? &hard : &free_fit;
+    const bool near = largest->peak <= SMALL || share_of(largest) >= LEAST_SHARE;
+    const bool good = near && free_fit.status >= 0 && hard.status >= 0 && enough.status >= 0 &&
+                      little.status == RLAR_E_NOMEM && share_of(&free_fit) <= 1.02 &&
+                      share_of(&hard) <= 1.02 && little.taken <= 64 * s->n + 65536;
+    t->fits += 4;
     t->wrong += !good;
-    if (free_fit.peak > SMALL)
-        t->most = fmax(t->most, share);
-    if (free_fit.peak > SMALL && share < t->least) {
-        t->least = share;
-        snprintf(t->least_of, sizeof t->least_of, "%s with %lld x %lld", method, (long long)s->n,
-                 (long long)s->d);
-    }
+    count(t, method, s, largest);
     if (!good || show)
         fprintf(good ? stdout : stderr,
-                "%-8s %6lld x %-5lld forecast %10lld, peak %10lld (%.3f); refused after %lld, "
-                "status %d %d %d\n",
+                "%-8s %6lld x %-5lld forecast %10lld, peak %10lld (%.3f), of spoilt samples %10lld "
+                "(%.3f); refused after %lld, status %d %d %d %d\n",
                 method, (long long)s->n, (long long)s->d, (long long)free_fit.forecast,
-                (long long)free_fit.peak, share, (long long)little.taken, (int)free_fit.status,
+                (long long)free_fit.peak, share_of(&free_fit), (long long)hard.peak,
+                share_of(&hard), (long long)little.taken, (int)free_fit.status, (int)hard.status,
                 (int)enough.status, (int)little.status);
 }
 
@@ -134,10 +164,12 @@ int main(int argc, char **argv) {
     const int64_t numbers = 1000 * option_value(argc, argv, "--count", 2000);
     tally t = {.least = INFINITY};
     for (int shape = 0; shape < SHAPES; shape++) {
-        labelled s = shape_samples(shape, numbers);
+        labelled s = shape_samples(shape, numbers), spoilt = shape_samples(shape, numbers);
+        spoil(&spoilt);
         for (int64_t m = 0; m < rlar_method_count(); m++)
-            check(&t, rlar_method_at(m)->name, &s, option_given(argc, argv, "--all"));
+            check(&t, rlar_method_at(m)->name, &s, &spoilt, option_given(argc, argv, "--all"));
         labelled_free(&s);
+        labelled_free(&spoilt);
     }
     printf(
         "%lld fits of %lld methods in %d shapes: peak at most %.3f of the forecast, at least %.3f "
