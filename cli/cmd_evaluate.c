@@ -63,6 +63,7 @@ static int plan_make(cli *c, cli_plan *p, sizes *out) {
     p->spec.trials = a->trials > 0 ? a->trials : 10;
     p->spec.tune = (rlar_tune)a->tune;
     p->spec.tune_folds = a->tune_folds;
+    p->spec.race = a->coarse; /* the choice counts, not the map */
     if (a->coarse > 0 && a->tune == RLAR_TUNE_NONE)
         return cli_usage(c, "--coarse needs --tune cv or --tune oracle");
     if (a->grid.count > 0 && a->tune == RLAR_TUNE_NONE)

@@ -110,7 +110,7 @@ static int plan(cli *c, reproduction *r) {
     r->spec = RLAR_INIT(rlar_eval_spec);
     r->spec.trials = a->trials > 0 ? a->trials : a->quick > 0 ? QUICK_TRIALS : DEFAULT_TRIALS;
     r->spec.seed = a->seed >= 0 ? (uint64_t)a->seed : 1;
-    r->spec.coarse = a->full_grid == 0;
+    r->spec.coarse = r->spec.race = a->full_grid == 0;
     r->spec.classifier = "1nn"; /* the paper's, and the default */
     r->spec.journal = a->resume != NULL ? a->resume : DEFAULT_JOURNAL;
     int code = check_tables(c, r);

@@ -147,7 +147,7 @@ const cli_option cli_options[] = {
      "the tables and which data are there; nothing is measured"},
     {"quick", 0, OPT_FLAG, GROUP_VERB, V_REPRODUCE, FIELD(quick), 0, NULL, "two splits only"},
     {"full-grid", 0, OPT_FLAG, GROUP_VERB, V_REPRODUCE, FIELD(full_grid), 0, NULL,
-     "every cell of every grid (default: from coarse to fine)"},
+     "every cell of every grid (default: from coarse to fine, giving up cells that cannot win)"},
     {"occluder", 0, OPT_TEXT, GROUP_VERB, V_REPRODUCE, FIELD(occluder), 0, "FILE.pgm",
      "the picture that covers squares of the images (default a synthetic texture)"},
     {"train-per-class", 0, OPT_TEXT, GROUP_VERB, V_EVALUATE, FIELD(train_per_class), 0, "U[,U...]",
@@ -172,7 +172,10 @@ const cli_option cli_options[] = {
     {"grid", 0, OPT_LIST, GROUP_VERB, V_TUNE, FIELD(grid), 0, "NAME=V,V,...",
      "values to try: a parameter, scale (chains joined by +) or classifier; repeatable; default "
      "the method's own grid"},
-    {"coarse", 0, OPT_FLAG, GROUP_VERB, V_SEARCH, FIELD(coarse), 0, NULL,
+    {"coarse", 0, OPT_FLAG, GROUP_VERB, V_EVALUATE, FIELD(coarse), 0, NULL,
+     "from coarse to fine: every second number of an axis first, then the neighbours of the best "
+     "cell; cells that cannot be chosen any more are given up"},
+    {"coarse", 0, OPT_FLAG, GROUP_VERB, V_TUNE, FIELD(coarse), 0, NULL,
      "from coarse to fine: every second number of an axis first, then the neighbours of the best "
      "cell"},
     {"resume", 0, OPT_TEXT, GROUP_VERB, V_SEARCH, FIELD(resume), 0, "FILE",

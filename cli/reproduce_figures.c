@@ -84,7 +84,7 @@ static int sensitivity(cli *c, reproduction *r, const paper_entry *place, const 
     rlar_eval_spec spec = spec_of(r, place, methods);
     rlar_eval *eval = NULL;
     rlar_eval_result result;
-    spec.coarse = 0;
+    spec.coarse = spec.race = 0; /* the map itself is wanted */
     const int code = search(c, &spec, data, &eval, &result);
     if (code == 0)
         add_result(r, SENSITIVITY, place, params, &result);
@@ -122,7 +122,7 @@ static int ksweep(cli *c, reproduction *r, const paper_entry *place, const place
     rlar_eval_result result;
     spec.axes = &axis;
     spec.n_axes = 1;
-    spec.coarse = 0;
+    spec.coarse = spec.race = 0; /* the map itself is wanted */
     const int code = search(c, &spec, data, &eval, &result);
     if (code == 0)
         add_result(r, KSWEEP, place, params, &result);

@@ -424,6 +424,8 @@ typedef struct rlar_eval_spec {
                    then the neighbours of the best cell */
     const char *journal; /* a file that keeps every finished fit, or NULL: what is there already, of
                             this or another evaluation, is not fitted again */
+    int race; /* 1: cells that cannot be chosen any more are given up; the choice is the same, but
+                 the accuracy of such a cell is that of the trials, or folds, that it had */
 } rlar_eval_spec;
 
 /* The outcome for one method. Arrays live as long as the rlar_eval. */

@@ -110,6 +110,7 @@ static int take_arguments(PyObject *args, PyObject *keywords, eval_job *j) {
     s->seed = seed;
     s->tune = (rlar_tune)tune;
     s->tune_folds = tune_folds;
+    s->race = s->coarse;
     s->neighbours = neighbours;
     s->journal = j->journal ? PyBytes_AsString(j->journal) : NULL;
     return call_begin(&j->c, threads, max_memory, progress);

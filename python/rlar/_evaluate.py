@@ -38,7 +38,8 @@ def evaluate(X: Any, y: Any, methods: str | Iterable[str] | Mapping[str, Mapping
     grid : what to try, {"alpha": [0.1, 1], "rfs.gamma": [1, 10]}; also "scale" and "classifier".
         Default: each method's own grid.
     tune_folds : folds of tune="cv"
-    coarse : every second number of an axis first, then the neighbours of the best
+    coarse : every second number of an axis first, then the neighbours of the best; cells that cannot be
+        chosen any more are given up, and their accuracy is that of the trials (folds) that they had
     scale, classifier, n_neighbors : as for the estimators, the same for all methods; None: their default
     journal : a file that keeps every finished fit; what is in it already is not fitted again
     per_trial : a row for each trial instead of means and standard deviations

@@ -35,8 +35,8 @@ void rlar__outcome_counts(const rlar_labels *labels, const rlar_part *part,
 }
 
 void rlar__outcome_clear(rlar_outcome *outcome) {
-    const bool wanted = outcome->wanted;
+    const bool wanted = outcome->wanted, due = outcome->due;
     rlar__free(outcome->failure);
     rlar__free(outcome->wrong);
-    *outcome = (rlar_outcome){.wanted = wanted};
+    *outcome = (rlar_outcome){.wanted = wanted, .due = due};
 }

@@ -12,6 +12,7 @@ typedef struct rlar_mistake {
 
 typedef struct rlar_outcome {
     bool wanted;         /* the search has a use for it */
+    bool due;            /* and is to make it in this pass */
     bool done;           /* the rest is there */
     bool kept;           /* so are the mistakes */
     double accuracy;     /* NaN: failed */
@@ -27,7 +28,7 @@ rlar_status rlar__outcome_set(rlar_ctx *ctx, const rlar_labels *labels, const rl
 /* The counts, c x c and all 0 before, of an outcome that was kept. */
 void rlar__outcome_counts(const rlar_labels *labels, const rlar_part *part,
                           const rlar_outcome *outcome, int64_t *counts);
-/* Leaves `wanted` as it is. */
+/* Leaves `wanted` and `due` as they are. */
 void rlar__outcome_clear(rlar_outcome *outcome);
 
 #endif

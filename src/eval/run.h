@@ -79,5 +79,15 @@ void rlar__search_free(rlar_run *run);
 rlar_status rlar__search(rlar_ctx *ctx, rlar_run *run);
 /* What the search has kept of the fit that the final one would repeat, or NULL. */
 const rlar_outcome *rlar__search_kept(const rlar_run *run, int64_t method, int64_t trial);
+/* The fit of a cell on a part. */
+rlar_outcome *rlar__search_outcome(const rlar_run *run, int64_t method, int64_t part, int64_t cell);
+/* How many combinations of its parameters a method has; each is fitted once for all classifiers. */
+int64_t rlar__search_combinations(const rlar_grid *grid);
+
+/* ---- The race (race.c): which of the fits that are wanted are due ---- */
+
+/* Of the passes of a search, one after another (k = 0, 1, ...). False: nothing is left to be done.
+ * Fits of cells that cannot win any more are not wanted any more. */
+bool rlar__race_next(rlar_run *run, int64_t k);
 
 #endif

@@ -12,8 +12,9 @@
  * the chosen cell need not be fitted again. Not those of a path: what is reported is what the fit
  * of the chosen cell alone gives.
  *
- * From coarse to fine there are two passes: the second over the cells near the best of the first.
- * Before a pass, what a journal has of it is taken from there. */
+ * From coarse to fine there are two searches: the second over the cells near the best of the first.
+ * A race (race.c) makes several passes of each, and leaves out what cannot win. Before a pass, what
+ * a journal has of it is taken from there. */
 #include "eval/run.h"
 #include "eval/schedule.h"
 
@@ -68,8 +69,7 @@ void rlar__search_free(rlar_run *run) {
 
 /* ---- Units ---- */
 
-/* Combinations of the parameters; each is fitted once. */
-static int64_t combinations(const rlar_grid *grid) {
+int64_t rlar__search_combinations(const rlar_grid *grid) {
     return grid->cells / rlar__grid_values(grid, "scale") / rlar__grid_values(grid, "classifier");
 }
 
@@ -84,16 +84,17 @@ static int64_t path_length(const rlar_run *run, int64_t method) {
 }
 
 static int64_t items_of(const rlar_run *run, int64_t method) {
-    return combinations(&run->eval->method[method].grid) / path_length(run, method);
+    return rlar__search_combinations(&run->eval->method[method].grid) / path_length(run, method);
 }
 
-static rlar_outcome *outcome_at(const rlar_run *run, int64_t method, int64_t part, int64_t cell) {
+rlar_outcome *rlar__search_outcome(const rlar_run *run, int64_t method, int64_t part,
+                                   int64_t cell) {
     const int64_t cells = run->eval->method[method].grid.cells;
     return &run->outcome[run->fit_first[method] + part * cells + cell];
 }
 
 static bool is_left(const rlar_outcome *outcome) {
-    return outcome->wanted && !outcome->done;
+    return outcome->due && !outcome->done;
 }
 
 /* Unit number `index`: its method, part, scaling and trial. */
@@ -117,13 +118,14 @@ static int64_t cell_of(const rlar_unit *unit, int64_t classifier, int64_t combin
 }
 
 static bool combination_is_left(const rlar_unit *unit, int64_t combination) {
-    return is_left(outcome_at(unit->run, unit->method, unit->part, cell_of(unit, 0, combination)));
+    return is_left(
+        rlar__search_outcome(unit->run, unit->method, unit->part, cell_of(unit, 0, combination)));
 }
 
 static int64_t unit_items(const void *arg, int64_t index) {
     const rlar_run *run = arg;
     const rlar_unit unit = unit_at(run, index);
-    const int64_t count = combinations(&run->eval->method[unit.method].grid);
+    const int64_t count = rlar__search_combinations(&run->eval->method[unit.method].grid);
     for (int64_t i = 0; i < count; i++)
         if (combination_is_left(&unit, i))
             return items_of(run, unit.method);
@@ -153,7 +155,7 @@ static rlar_status open_unit(rlar_ctx *ctx, void *arg, int64_t index, void **out
     RLAR_TRY(rlar__calloc(ctx, 1, sizeof *unit, "the training part", &unit));
     *unit = unit_at(run, index);
     const rlar_grid *grid = &run->eval->method[unit->method].grid;
-    const int64_t fits = combinations(grid);
+    const int64_t fits = rlar__search_combinations(grid);
     rlar_status status = make_rows(ctx, unit);
     if (status >= 0)
         status = rlar__unit_open(ctx, unit, cell_of(unit, 0, 0), fits,
@@ -222,7 +224,7 @@ static rlar_status search_combination(rlar_ctx *ctx, rlar_run *run, const rlar_u
     *model = found;
     for (int64_t i = 0; i < classifiers; i++) {
         const int64_t cell = cell_of(unit, i, combination);
-        rlar_outcome *out = outcome_at(run, unit->method, unit->part, cell);
+        rlar_outcome *out = rlar__search_outcome(run, unit->method, unit->part, cell);
         out->seconds[0] = seconds;
         RLAR_TRY(search_cell(ctx, run, unit, cell, fitted, found, classes, out));
         RLAR_TRY(key_of(ctx, unit, cell, *before, &key));
@@ -266,7 +268,7 @@ static rlar_status recall_combination(rlar_ctx *ctx, const rlar_unit *unit, int6
     rlar_key first = *before, key = {{0}};
     for (int64_t i = 0; i < classifiers; i++) {
         const int64_t cell = cell_of(unit, i, combination);
-        rlar_outcome *out = outcome_at(run, unit->method, unit->part, cell);
+        rlar_outcome *out = rlar__search_outcome(run, unit->method, unit->part, cell);
         RLAR_TRY(key_of(ctx, unit, cell, *before, &key));
         RLAR_TRY(rlar__journal_find(ctx, run->journal, key, run->labels.c, out));
         *all = *all && out->done;
@@ -298,7 +300,7 @@ static rlar_status recall_item(rlar_ctx *ctx, rlar_run *run, const rlar_unit *un
             const int64_t cell = cell_of(unit, k, rlar__grid_along(grid, path, item, i));
             *recalled += all;
             if (!all)
-                rlar__outcome_clear(outcome_at(run, unit->method, unit->part, cell));
+                rlar__outcome_clear(rlar__search_outcome(run, unit->method, unit->part, cell));
         }
     rlar__free(was_left);
     return status;
@@ -321,22 +323,24 @@ static rlar_status recall_unit(rlar_ctx *ctx, rlar_run *run, int64_t index) {
 
 /* ---- From fits to trials ---- */
 
-/* Mean over the folds, in their order; the text of the first that failed. */
+/* Mean over the folds that were fitted, in their order; the text of the first that failed. */
 static void join_folds(rlar_run *run, int64_t method, int64_t trial, int64_t cell) {
     rlar_eval_method *m = &run->eval->method[method];
     const int64_t place = trial * m->grid.cells + cell;
     const int64_t first = run->part_first[trial], end = run->part_first[trial + 1];
     double sum = 0.0;
+    int64_t done = 0;
     for (int64_t part = first; part < end; part++) {
-        rlar_outcome *out = outcome_at(run, method, part, cell);
-        sum += out->done ? out->accuracy : NAN;
-        m->tried[place] = out->done;
+        rlar_outcome *out = rlar__search_outcome(run, method, part, cell);
+        sum += out->done ? out->accuracy : 0.0;
+        done += out->done;
         if (out->failure && !m->search_failure[place]) {
             m->search_failure[place] = out->failure;
             out->failure = NULL;
         }
     }
-    m->search[place] = sum / (double)(end - first);
+    m->tried[place] = done > 0;
+    m->search[place] = done > 0 ? sum / (double)done : NAN;
 }
 
 /* ---- Passes ---- */
@@ -347,10 +351,9 @@ static bool is_near(const rlar_eval_method *m, int64_t trial, int64_t cell) {
     return !isnan(m->search[trial * m->grid.cells + best]) && rlar__grid_near(&m->grid, cell, best);
 }
 
-/* Mark what the pass is to fit, and count it. */
+/* Mark what is to be fitted: all, or from coarse to fine a part of it. */
 static void mark(rlar_run *run, bool near_best) {
     const bool coarse = run->spec->coarse && !near_best;
-    run->total = run->eval->count * run->trials;
     for (int64_t m = 0; m < run->eval->count; m++) {
         const rlar_eval_method *method = &run->eval->method[m];
         for (int64_t t = 0; method->search && t < run->trials; t++)
@@ -358,12 +361,23 @@ static void mark(rlar_run *run, bool near_best) {
                 const bool wanted = near_best ? is_near(method, t, i)
                                               : !coarse || rlar__grid_coarse(&method->grid, i);
                 for (int64_t part = run->part_first[t]; part < run->part_first[t + 1]; part++) {
-                    rlar_outcome *out = outcome_at(run, m, part, i);
+                    rlar_outcome *out = rlar__search_outcome(run, m, part, i);
                     out->wanted = out->wanted || wanted;
-                    run->total += out->wanted;
                 }
             }
     }
+}
+
+/* Without a race all that is wanted is due at once. */
+static bool next_pass(rlar_run *run, int64_t k) {
+    const int64_t fits = run->fit_first[run->eval->count];
+    const bool more = run->spec->race ? rlar__race_next(run, k) : k == 0;
+    run->total = run->eval->count * run->trials;
+    for (int64_t i = 0; i < fits; i++) {
+        run->outcome[i].due = run->spec->race ? run->outcome[i].due : run->outcome[i].wanted;
+        run->total += run->outcome[i].wanted;
+    }
+    return more;
 }
 
 static rlar_status pass(rlar_ctx *ctx, rlar_run *run) {
@@ -375,7 +389,10 @@ static rlar_status pass(rlar_ctx *ctx, rlar_run *run) {
                                     .arg = run};
     for (int64_t i = 0; i < schedule.units && run->journal; i++)
         RLAR_TRY(recall_unit(ctx, run, i));
-    RLAR_TRY(rlar__schedule_run(ctx, &schedule));
+    return rlar__schedule_run(ctx, &schedule);
+}
+
+static void choose(rlar_run *run) {
     for (int64_t m = 0; m < run->eval->count; m++) {
         const rlar_eval_method *method = &run->eval->method[m];
         for (int64_t t = 0; method->search && t < run->trials; t++)
@@ -383,23 +400,32 @@ static rlar_status pass(rlar_ctx *ctx, rlar_run *run) {
                 join_folds(run, m, t, i);
         rlar__eval_select(run->eval, m, run->spec->tune);
     }
+}
+
+/* All that is marked, or as much of it as it takes to choose. */
+static rlar_status search_marked(rlar_ctx *ctx, rlar_run *run) {
+    for (int64_t k = 0; next_pass(run, k); k++) {
+        if (atomic_load(&run->done) == 0)
+            RLAR_TRY(rlar__report(ctx, RLAR_EVENT_FIT, 0, run->total, NULL));
+        RLAR_TRY(pass(ctx, run));
+    }
+    choose(run);
     return RLAR_OK;
 }
 
 rlar_status rlar__search(rlar_ctx *ctx, rlar_run *run) {
     mark(run, false);
-    RLAR_TRY(rlar__report(ctx, RLAR_EVENT_FIT, 0, run->total, NULL));
-    RLAR_TRY(pass(ctx, run));
+    RLAR_TRY(search_marked(ctx, run));
     if (!run->spec->coarse)
         return RLAR_OK;
     mark(run, true);
-    return pass(ctx, run);
+    return search_marked(ctx, run);
 }
 
 const rlar_outcome *rlar__search_kept(const rlar_run *run, int64_t method, int64_t trial) {
     const rlar_eval_method *m = &run->eval->method[method];
     if (!run->keep || !m->search || path_length(run, method) > 1)
         return NULL;
-    const rlar_outcome *found = outcome_at(run, method, trial, m->selected[trial]);
+    const rlar_outcome *found = rlar__search_outcome(run, method, trial, m->selected[trial]);
     return found->kept ? found : NULL;
 }

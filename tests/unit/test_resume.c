@@ -1,5 +1,5 @@
-/* test_resume.c - evaluations that go on from a journal, searches from coarse to fine, and splits
- * that the caller has made. */
+/* test_resume.c - evaluations that go on from a journal, searches from coarse to fine and as a
+ * race, and splits that the caller has made. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -113,11 +113,12 @@ static int64_t file_size(const char *path) {
 
 /* Without a journal, with one, stopped after so many fits and gone on, and once more when all is
  * there: the same results; the last adds nothing. */
-static void go_on(const char *settings, rlar_tune tune, int coarse) {
+static void go_on(const char *settings, rlar_tune tune, int coarse, int race) {
     world w;
     world_open(&w, settings, tune);
     rlar_eval_result plain, again;
     w.spec.coarse = coarse;
+    w.spec.race = race;
     rlar_eval *first = evaluate(&w, &plain), *eval = NULL;
     w.spec.journal = w.journal;
     for (int64_t stop = 1; stop < 400; stop += 37) {
@@ -145,8 +146,9 @@ static void test_go_on(void **state) {
     (void)state;
     for (int coarse = 0; coarse < 2; coarse++)
         for (int tune = RLAR_TUNE_CV; tune <= RLAR_TUNE_ORACLE; tune++) {
-            go_on("iters=3", (rlar_tune)tune, coarse);
-            go_on("solver=minimise iters=3", (rlar_tune)tune, coarse); /* along a path */
+            go_on("solver=paper iters=3", (rlar_tune)tune, coarse, 0);
+            go_on("solver=paper iters=3", (rlar_tune)tune, coarse, 1);
+            go_on("solver=minimise iters=3", (rlar_tune)tune, coarse, coarse); /* along a path */
         }
 }
 
@@ -328,6 +330,107 @@ static void test_coarse(void **state) {
     world_close(&w);
 }
 
+/* ---- The race ---- */
+
+static const char *const SCALES[] = {"unit", "zscore"};
+
+/* One feature is nothing but noise, and much of it, so that the cells differ. */
+static void race_open(world *w, rlar_tune tune, uint64_t seed) {
+    world_open(w, "solver=paper iters=3", tune);
+    rlar_rng rng = seeded(seed);
+    for (int64_t i = 0; i < w->s.n * w->s.d; i++)
+        w->s.x[i] += (i % w->s.d ? 0.6 : 30.0) * uniform(&rng);
+    w->spec.seed = seed;
+    w->spec.trials = TRIALS;
+    w->spec.tune_folds = 3;
+}
+
+static void assert_same_choice(const rlar_eval_result *a, const rlar_eval_result *b) {
+    assert_memory_equal(a->selected, b->selected, (size_t)a->n_selected * sizeof(int64_t));
+    assert_memory_equal(a->accuracy, b->accuracy, TRIALS * sizeof(double));
+    assert_memory_equal(a->confusion, b->confusion, C * C * sizeof(int64_t));
+    assert_int_equal(a->failed, b->failed);
+}
+
+/* The choice of the whole search, whatever the threads; no more fits; with the oracle a cell that
+ * was not given up has its accuracy, and one that was had lost more than the best loses in all. How
+ * many fits it saves. */
+static int64_t check_race(world *w) {
+    rlar_eval_result whole, r, other;
+    rlar_eval *all = evaluate(w, &whole);
+    const int64_t fits = w->fits;
+    w->spec.race = 1;
+    rlar_eval *eval = evaluate(w, &r);
+    assert_same_choice(&whole, &r);
+    assert_true(w->fits <= fits);
+    const int64_t saved = fits - w->fits;
+    for (int64_t i = 0; i < r.cells && w->spec.tune == RLAR_TUNE_ORACLE; i++) {
+        const double best = r.cell_accuracy[r.selected[0]];
+        const double lost = (1.0 - r.cell_accuracy[i]) * (double)r.cell_trials[i];
+        if (r.cell_trials[i] == TRIALS)
+            assert_true(r.cell_accuracy[i] == whole.cell_accuracy[i]);
+        else if (whole.cell_trials[i] > 0 && r.cell_failures[i] == 0)
+            assert_true(lost > (1.0 - best) * TRIALS);
+    }
+    rlar_ctx *two = w->ctx;
+    rlar_ctx_options o = RLAR_INIT(rlar_ctx_options);
+    o.threads = 1;
+    assert_int_equal(rlar_ctx_new(&o, &w->ctx), RLAR_OK);
+    rlar_eval *alone = evaluate(w, &other);
+    assert_same_results(&r, &other);
+    rlar_eval_free(alone);
+    rlar_ctx_free(w->ctx);
+    w->ctx = two;
+    rlar_eval_free(eval);
+    rlar_eval_free(all);
+    return saved;
+}
+
+static void test_race(void **state) {
+    (void)state;
+    int64_t saved[2] = {0};
+    for (int round = 0; round < 24; round++) {
+        world w;
+        race_open(&w, round % 2 ? RLAR_TUNE_CV : RLAR_TUNE_ORACLE, 900 + (uint64_t)round);
+        w.spec.coarse = round / 2 % 2;
+        if (round / 4 % 2) /* another scaling instead of beta */
+            w.axes[1] = (rlar_axis){NULL, "scale", SCALES, 2};
+        w.spec.n_axes = 2 + round / 8 % 2; /* without classifiers, and with them */
+        saved[round % 2] += check_race(&w);
+        world_close(&w);
+    }
+    assert_true(saved[0] > 0 && saved[1] > 0);
+}
+
+/* Cells that fail are behind those that do not; where all fail, all is failed as without a race. */
+static void test_race_failures(void **state) {
+    (void)state;
+    for (int all = 0; all < 2; all++)
+        for (int tune = RLAR_TUNE_CV; tune <= RLAR_TUNE_ORACLE; tune++) {
+            static const char *const alphas[] = {"1000", "0.01", "100", "0.1", "10000"};
+            static const char *const large[] = {"1000", "10000"};
+            world w;
+            rlar_eval_result whole, r;
+            race_open(&w, (rlar_tune)tune, 3);
+            set_params(w.ctx, w.params, "solver=minimise eps=1e-8");
+            w.axes[0] =
+                all ? (rlar_axis){NULL, "alpha", large, 2} : (rlar_axis){NULL, "alpha", alphas, 5};
+            w.spec.n_axes = 1;
+            rlar_eval *plain = evaluate(&w, &whole);
+            w.spec.race = 1;
+            rlar_eval *eval = evaluate(&w, &r);
+            assert_int_equal(r.failed, all ? TRIALS : 0);
+            assert_int_equal(whole.failed, r.failed);
+            if (all)
+                assert_string_equal(whole.failure, r.failure);
+            else
+                assert_same_choice(&whole, &r);
+            rlar_eval_free(eval);
+            rlar_eval_free(plain);
+            world_close(&w);
+        }
+}
+
 /* ---- Given splits ---- */
 
 /* The splits of the evaluation itself, with the tests in another order: the same results. */
@@ -373,10 +476,11 @@ static void test_given(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_go_on),      cmocka_unit_test(test_other_fits_are_not_taken),
-        cmocka_unit_test(test_broken_end), cmocka_unit_test(test_no_journal),
-        cmocka_unit_test(test_zero_map),   cmocka_unit_test(test_keys),
-        cmocka_unit_test(test_coarse),     cmocka_unit_test(test_given),
+        cmocka_unit_test(test_go_on),         cmocka_unit_test(test_other_fits_are_not_taken),
+        cmocka_unit_test(test_broken_end),    cmocka_unit_test(test_no_journal),
+        cmocka_unit_test(test_zero_map),      cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_coarse),        cmocka_unit_test(test_race),
+        cmocka_unit_test(test_race_failures), cmocka_unit_test(test_given),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -257,6 +257,7 @@ static rlar_eval_spec spec_of(world *w, const char *variant) {
     if (has(variant, "oracle"))
         spec.tune = RLAR_TUNE_ORACLE;
     spec.coarse = has(variant, "coarse");
+    spec.race = has(variant, "race");
     if (spec.tune != RLAR_TUNE_NONE) {
         const bool rlar = has(variant, "rlar");
         spec.axes = rlar ? RLAR_AXES : has(variant, "sda") ? SDA_AXES : RR_AXES;
@@ -465,6 +466,7 @@ static const call TABLE[] = {
     {"rlar_evaluate", "folds oracle", evaluate},
     {"rlar_evaluate", "sda oracle", evaluate},
     {"rlar_evaluate", "rlar oracle coarse", evaluate},
+    {"rlar_evaluate", "rlar cv race", evaluate},
     {"rlar_evaluate", "journal oracle", evaluate},
     {"rlar_evaluate", "journal half oracle", evaluate},
     {"rlar_occlude", "block", occlude},

@@ -154,7 +154,7 @@ static record eval_record(const labelled *s, const char *method, rlar_tune tune,
     spec.per_class = 6;
     spec.fraction = 0.5;
     spec.tune_folds = 2;
-    spec.coarse = 1;
+    spec.coarse = spec.race = 1;
     assert_int_equal(view_labelled(ctx, s, &data), RLAR_OK);
     if (rlar_evaluate(ctx, data, &spec, &eval) < 0)
         fail_msg("%s: %s", method, rlar_ctx_error(ctx));
