@@ -154,7 +154,8 @@ def embedding(estimator: LinearMapEstimator, X: Any, y: Any = None, *, ax: Axes 
                        marker="x", color=_NONE, linewidths=1.0)
         if k >= 0 and not legend:
             ax.text(group[:, 0].mean(), group[:, 1].mean(), _short(classes[k], 12), ha="center", va="center",
-                    fontweight="bold", bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 1.0})
+                    fontsize="small", fontweight="bold",
+                    bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 1.0})
     _name_directions(ax, shares)
     _grid(ax, "both")
     if legend:
@@ -212,7 +213,7 @@ def heatmap(results: Any, *, method: str | None = None, size: float | None = Non
     ----------
     results : what rlar.evaluate(..., tune=) gave, or a fitted GridSearchCV; with another scoring than
         accuracy, its scores are shown as they are. With coarse, cells were tried in some trials only or
-        not at all (hatched); the best is then one of those that were tried in the most trials.
+        not at all (hatched); the numbers of the first are in brackets, and the best is not among them.
     method, size : which grid of evaluate, where it has several
     ax : where to draw; default: a new figure
 
@@ -235,12 +236,13 @@ def heatmap(results: Any, *, method: str | None = None, size: float | None = Non
     ax = _axes(ax, (2.4 + 0.62 * len(x_values), 1.6 + 0.45 * len(y_values)))
     low, high = _limits(table, per_cent)
     image = ax.imshow(table, cmap=_colour_map(), origin="lower", aspect="auto", vmin=low, vmax=high)
-    _write_cells(ax, table, image, "{:.1f}" if per_cent else "{:.3g}")
+    _write_cells(ax, table, trials, image, "{:.1f}" if per_cent else "{:.3g}")
     _name_cells(ax, [_text(value) for value in x_values], [_text(value) for value in y_values])
     ax.set(xlabel=x_name, ylabel=y_name)
     ax.set_title(title, loc="left", fontsize="medium")
     _mark_cells(ax, table, trials)
-    ax.figure.colorbar(image, ax=ax, label=measure)
+    brackets = ", ( ): of fewer trials" if any("(" in text.get_text() for text in ax.texts) else ""
+    ax.figure.colorbar(image, ax=ax, label=measure + brackets)
     return ax
 
 
@@ -329,29 +331,32 @@ def _name_cells(ax: Axes, columns: list[str], rows: list[str]) -> None:
     ax.tick_params(length=0)
 
 
-def _write_cells(ax: Axes, table: np.ndarray, image: Any, number: str) -> None:
-    """Numbers in the cells, dark on light ones and light on dark ones."""
+def _is_full(table: np.ndarray, trials: np.ndarray) -> np.ndarray:
+    """Which cells were tried in as many trials as any: a single easy trial says little."""
+    return np.asarray(trials == trials[~np.isnan(table)].max())
+
+
+def _write_cells(ax: Axes, table: np.ndarray, trials: np.ndarray, image: Any, number: str) -> None:
+    """Numbers in the cells, dark on light ones and light on dark ones, in brackets those of fewer trials."""
     if max(table.shape) > _CELL_TEXTS:
         return
+    full = _is_full(table, trials)
     for (row, column), value in np.ndenumerate(table):
         if not math.isnan(value):
             colour = "white" if image.norm(value) > 0.5 else "black"
-            ax.text(column, row, number.format(value), ha="center", va="center", color=colour, fontsize="small")
+            text = number.format(value) if full[row, column] else f"({number.format(value)})"
+            ax.text(column, row, text, ha="center", va="center", color=colour, fontsize="small")
 
 
 def _mark_cells(ax: Axes, table: np.ndarray, trials: np.ndarray) -> None:
-    """A frame around the best, hatches where there is no accuracy, and what they mean.
-
-    A cell that was tried in one easy trial only does not beat those that went through all of them.
-    """
+    """A frame around the best, hatches where there is no accuracy, and what they mean."""
     from matplotlib.patches import Rectangle
 
     marks = []
     for row, column in np.argwhere(np.isnan(table)):
         marks.append(ax.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, facecolor="white", edgecolor=_NONE,
                                             hatch="////", linewidth=0, label="no result")))
-    most = trials[~np.isnan(table)].max()
-    row, column = np.unravel_index(np.nanargmax(np.where(trials == most, table, np.nan)), table.shape)
+    row, column = np.unravel_index(np.nanargmax(np.where(_is_full(table, trials), table, np.nan)), table.shape)
     marks.append(ax.add_patch(Rectangle((column - 0.47, row - 0.47), 0.94, 0.94, fill=False, edgecolor=_BEST,
                                         linewidth=2.2, label="best")))
     names = {str(mark.get_label()): mark for mark in marks}

@@ -229,7 +229,10 @@ class Heatmap(PlotCase):
         easy = next(cell for cell in cells if cell is not want)
         easy.update(accuracy=1.0, trials=1)
         place = [0.1, 1].index(want["beta"]), [0.01, 0.1, 1].index(want["alpha"])
-        self.assertEqual(self.best(plot.heatmap(results)), place)
+        ax = plot.heatmap(results)
+        self.assertEqual(self.best(ax), place)
+        self.assertEqual([text.get_text() for text in ax.texts if "(" in text.get_text()], ["(100.0)"])
+        self.assertIn("( ): of fewer trials", ax.images[0].colorbar.ax.get_ylabel())
 
     def test_choice_among_grids(self):
         results = rlar.evaluate(*WINE, ["rlar", "rslda"], train_per_class=[5, 9], trials=1, tune="oracle",
