@@ -92,15 +92,24 @@ int samples_take(PyObject *object, samples *out) {
     return taken;
 }
 
+/* The library speaks of a view, which nobody here knows: X is what was given. */
+static int raise_of_view(const call *c, rlar_status status) {
+    static const char prefix[] = "view: ";
+    const char *text = rlar_ctx_error(c->ctx);
+    if (status == RLAR_E_DATA && strncmp(text, prefix, sizeof prefix - 1) == 0)
+        PyErr_Format(PyExc_ValueError, "X: %s", text + sizeof prefix - 1);
+    else
+        call_raise(c, status);
+    return -1;
+}
+
 int samples_open(call *c, const samples *s, rlar_data **out) {
     rlar_status status;
     CALL(c, status, rlar_data_view(c->ctx, &s->view, out));
     if (status >= 0)
         status = rlar_data_set_name(c->ctx, *out, "X");
-    if (status < 0) {
-        call_raise(c, status);
-        return -1;
-    }
+    if (status < 0)
+        return raise_of_view(c, status);
     const long long missing = rlar_data_missing(*out);
     if (missing > 0)
         PyErr_Format(PyExc_ValueError,

@@ -110,7 +110,7 @@ static int take_arguments(PyObject *args, PyObject *keywords, eval_job *j) {
     s->seed = seed;
     s->tune = (rlar_tune)tune;
     s->tune_folds = tune_folds;
-    s->race = s->coarse;
+    s->race = s->coarse; /* as in the command: the choice counts, not the map */
     s->neighbours = neighbours;
     s->journal = j->journal ? PyBytes_AsString(j->journal) : NULL;
     return call_begin(&j->c, threads, max_memory, progress);
@@ -148,13 +148,14 @@ static PyObject *selected(const rlar_eval_result *r) {
     return list;
 }
 
-/* [({axis: value}, accuracy)] of the cells that were tried. */
+/* [({axis: value}, accuracy, trials)] of the cells that were tried. */
 static PyObject *tried(const rlar_eval_result *r) {
     PyObject *list = PyList_New(0);
     for (int64_t i = 0; list && i < r->cells; i++) {
         if (r->cell_trials[i] == 0)
             continue;
-        PyObject *one = Py_BuildValue("(Nd)", cell(r, i), r->cell_accuracy[i]);
+        PyObject *one =
+            Py_BuildValue("(NdL)", cell(r, i), r->cell_accuracy[i], (long long)r->cell_trials[i]);
         if (!one || PyList_Append(list, one) < 0)
             Py_CLEAR(list);
         Py_XDECREF(one);

@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 
-def load(path: str | os.PathLike) -> LinearMapEstimator:
+def load(path: str | os.PathLike[str]) -> LinearMapEstimator:
     """The fitted estimator of a model file, whether Python, C or the command `rlar fit -o` wrote it.
 
     Class, parameters, scaling and names come from the file. It knows the classes as texts: where all

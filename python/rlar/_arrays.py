@@ -39,6 +39,12 @@ def _csr(X: Any) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
             np.ascontiguousarray(X.indptr, dtype=np.int64))
 
 
+def is_float32_frame(X: Any) -> bool:
+    """A frame of polars whose columns are all float32: scikit-learn's checks make float64 of it."""
+    types = getattr(X, "dtypes", None)
+    return isinstance(types, list) and {str(t) for t in types} == {"Float32"}
+
+
 def text(value: Any) -> str:
     """A parameter or a class as the library reads it: 0.1, 7, unit; a whole number without a point."""
     if isinstance(value, (bool, np.bool_)):
@@ -54,9 +60,22 @@ def text(value: Any) -> str:
 def labels(y: np.ndarray) -> tuple[np.ndarray, list[str], np.ndarray]:
     """(classes, their texts, the number of each sample's class)"""
     if y.dtype.kind not in "biuU":  # whole numbers and strings are classes: no need to look
+        _refuse_mixed(y)
         check_classification_targets(y)
     classes, numbers = np.unique(y, return_inverse=True)
-    return classes, [text(c) for c in classes], np.ascontiguousarray(numbers, dtype=np.int64)
+    texts = [text(c) for c in classes]
+    if len(texts) < 2:
+        raise ValueError(f"y has one class only, {texts[0]!r}; two or more are needed")
+    if len(set(values(texts))) < len(texts):
+        raise ValueError(f"y: some of the classes {', '.join(texts[:20])} are the same number; rename them")
+    return classes, texts, np.ascontiguousarray(numbers, dtype=np.int64)
+
+
+def _refuse_mixed(y: np.ndarray) -> None:
+    """Numbers beside strings have no order; scikit-learn would speak of '<' only."""
+    if y.dtype.kind == "O" and len({isinstance(label, str) for label in y}) > 1:
+        kinds = sorted({type(label).__name__ for label in y})
+        raise ValueError(f"y has labels of the types {', '.join(kinds)}; make all of them strings, or all numbers")
 
 
 def values(texts: list[str]) -> list[Any]:
@@ -67,10 +86,32 @@ def values(texts: list[str]) -> list[Any]:
     return texts
 
 
+def whole(name: str, value: Any, least: int, most: int | None = None) -> int:
+    """A parameter that counts something; also 3.0 and NumPy's numbers."""
+    number = isinstance(value, Real) and not isinstance(value, (bool, np.bool_)) and float(value).is_integer()
+    if not number or value < least or (most is not None and value > most):
+        allowed = f"of {least} or more" if most is None else f"from {least} to {most}"
+        raise ValueError(f"{name}={value!r}: a whole number {allowed} is needed")
+    return int(value)
+
+
+def scaling(value: Any) -> str:
+    """None and lists would be read as words."""
+    if not isinstance(value, str):
+        raise ValueError(f"scale={value!r}: a scaling such as 'zscore,rms' or 'none' is needed")
+    return value
+
+
+def classifier(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"classifier={value!r}: a name such as '1nn' or 'centroid' is needed")
+    return value
+
+
 def memory_limit(max_memory: int | None, X: Any) -> int:
     """Bytes that a fit may hold; 0: any. Sparse samples become dense: never more than the machine has."""
     if max_memory is not None:
-        return int(max_memory)
+        return min(whole("max_memory", max_memory, 1), 2**63 - 1)
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if sparse.issparse(X) else 0
 
 
@@ -81,6 +122,7 @@ def threads(n_jobs: int | None) -> int:
     """
     if n_jobs is None:
         n_jobs = effective_n_jobs(None)
-    if n_jobs == 0:
-        raise ValueError("n_jobs=0: a number of threads, -1 for one per processor, or None is needed")
+    if not isinstance(n_jobs, Integral) or n_jobs == 0:
+        raise ValueError(f"n_jobs={n_jobs!r}: a number of threads, -1 for one per processor, or None is needed")
+    n_jobs = int(n_jobs)
     return min(n_jobs if n_jobs > 0 else max(1, cpu_count() + 1 + n_jobs), MAX_THREADS)

@@ -39,6 +39,14 @@ class LinearMapEstimator(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, Trans
     max_memory: int | None
     verbose: int
 
+    # What fit learns; the rest are properties.
+    classes_: np.ndarray
+    n_iter_: int
+    objective_: float
+    trace_: np.ndarray
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     # ---- Learning ----
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -55,25 +63,35 @@ class LinearMapEstimator(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, Trans
         -------
         self : the estimator
         """
+        before = self.__dict__.copy()
+        try:
+            notes = self._fit(X, y)
+        except BaseException:  # the checks of X have set the number of its features already
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+        warn_notes(notes)
+        return self
+
+    def _fit(self, X: Any, y: Any) -> list[tuple[int, str]]:
+        """What the library remarked. An exception may leave parts of the new X behind."""
         X, y = check_training(self, X, y)
         classes, texts, labels = _arrays.labels(y)
-        if len(classes) < 2:
-            raise ValueError(f"y has one class only, {classes[0]!r}; {type(self).__name__} needs two or more")
+        self._neighbours()
         model, _, iterations, objective, trace, order, notes = self._learn(X, texts, labels)
         self._adopt(model, classes, np.frombuffer(order, dtype=np.int64))
         self.n_iter_ = iterations
         self.objective_ = objective
         self.trace_ = np.frombuffer(trace, dtype=TRACE)
-        warn_notes(notes)
-        return self
+        return notes
 
-    def _learn(self, X: Any, classes: list[str], labels: np.ndarray) -> tuple:
+    def _learn(self, X: Any, classes: list[str], labels: np.ndarray) -> tuple[Any, ...]:
         names = getattr(self, "feature_names_in_", None)
         try:
             return _core.fit(
                 samples=_arrays.samples(X), classes=classes, labels=labels, method=self._method,
-                params=self._param_texts(), scale=str(self.scale),
-                classifier=str(self.classifier), features=None if names is None else list(names),
+                params=self._param_texts(), scale=_arrays.scaling(self.scale),
+                classifier=_arrays.classifier(self.classifier), features=None if names is None else list(names),
                 threads=self._threads(), max_memory=_arrays.memory_limit(self.max_memory, X),
                 progress=self._show_progress if self.verbose else None)
         except ValueError as error:
@@ -89,6 +107,9 @@ class LinearMapEstimator(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, Trans
 
     def _threads(self) -> int:
         return _arrays.threads(self.n_jobs)
+
+    def _neighbours(self) -> int:
+        return _arrays.whole("n_neighbors", self.n_neighbors, 1)
 
     def _show_progress(self, done: int, total: int, objective: float) -> None:
         print(f"[{type(self).__name__}] iteration {done} of {total}: objective {objective:.8g}", flush=True)
@@ -117,10 +138,11 @@ class LinearMapEstimator(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, Trans
         -------
         Z : ndarray of shape (n_samples, n_outputs), float32 where X is
         """
+        narrow = _arrays.is_float32_frame(X)
         X = self._check_samples(X)
         out = np.empty((X.shape[0], self._n_features_out))
         self._model.transform(_arrays.samples(X), out, self._threads())
-        return out.astype(X.dtype, copy=False)
+        return out.astype(np.float32 if narrow else X.dtype, copy=False)
 
     def predict(self, X: Any) -> np.ndarray:
         """The class of each sample.
@@ -165,8 +187,8 @@ class LinearMapEstimator(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, Trans
         X = self._check_samples(X)
         numbers = np.empty(X.shape[0], dtype=np.int64)
         scores = np.empty((X.shape[0], len(self.classes_))) if scored else None
-        self._model.predict(_arrays.samples(X), numbers, scores, str(self.classifier),
-                            int(self.n_neighbors), self._threads())
+        self._model.predict(_arrays.samples(X), numbers, scores, _arrays.classifier(self.classifier),
+                            self._neighbours(), self._threads())
         return numbers, scores
 
     # ---- What was learned ----
@@ -221,19 +243,20 @@ class LinearMapEstimator(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, Trans
             if threshold is not None:
                 raise ValueError("get_support: give n_features or threshold, not both")
             mask = np.zeros(len(scores), dtype=bool)
-            mask[np.argsort(-scores, kind="stable")[:n_features]] = True
+            count = _arrays.whole("n_features", n_features, 0)
+            mask[np.argsort(-scores, kind="stable")[:count]] = True
         else:
             mask = scores > (NEAR_ZERO * scores.max() if threshold is None else threshold)
         return np.flatnonzero(mask) if indices else mask
 
     # ---- Model files ----
 
-    def save(self, path: str | os.PathLike) -> None:
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file, the same as that of the command `rlar fit -o`: whole or not at all."""
         self._fitted().save(path)
 
     @classmethod
-    def load(cls, path: str | os.PathLike) -> Self:
+    def load(cls, path: str | os.PathLike[str]) -> Self:
         """The estimator of a model file, made by save() or by the command; see rlar.load."""
         return cls._of_model(load_model(path))
 
@@ -265,8 +288,8 @@ class LinearMapEstimator(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, Trans
         return {"preserves_dtype": [np.float64, np.float32], "X_types": ["2darray", "sparse"]}
 
 
-def load_model(path: str | os.PathLike) -> _core.Model:
-    os.stat(path)  # Python's own exception for a file that is not there
+def load_model(path: str | os.PathLike[str]) -> _core.Model:
+    os.stat(os.fspath(path))  # Python's own exception for a file that is not there
     return _core.load(path)
 
 

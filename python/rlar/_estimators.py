@@ -53,17 +53,21 @@ class RLAR(LinearMapEstimator):
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
     components_ : ndarray of shape (n_outputs, n_features)
-        The map W.
+        The map W, for scaled samples; a copy.
     intercept_ : ndarray of shape (n_outputs,)
         The offset b.
     feature_scores_ : ndarray of shape (n_features,)
         Euclidean norm of the feature's row of W; rows near 0 are not used.
+    feature_importances_ : ndarray of shape (n_features,)
+        The same, under the name that SelectFromModel looks for.
     objective_ : float
         The objective at the end; nan where the method has none, absent after load.
     n_iter_ : int
         Iterations; 0: solved in closed form. Absent after load.
     trace_ : structured ndarray of shape (n_iter_,)
-        The objective and its terms after each iteration. Absent after load.
+        After each iteration "objective", "smoothed" (with eps in the norms), the terms "regression",
+        "sparsity" and "locality", "eps" and the "seconds" so far; 0 or nan where the method has none. Absent
+        after load.
     n_features_in_ : int
         Features seen in fit.
     feature_names_in_ : ndarray of str
@@ -142,17 +146,21 @@ class RR(LinearMapEstimator):
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
     components_ : ndarray of shape (n_outputs, n_features)
-        The map W.
+        The map W, for scaled samples; a copy.
     intercept_ : ndarray of shape (n_outputs,)
         The offset b.
     feature_scores_ : ndarray of shape (n_features,)
         Euclidean norm of the feature's row of W; no row is exactly 0.
+    feature_importances_ : ndarray of shape (n_features,)
+        The same, under the name that SelectFromModel looks for.
     objective_ : float
         The objective at the end; nan where the method has none, absent after load.
     n_iter_ : int
         Iterations; 0: solved in closed form. Absent after load.
     trace_ : structured ndarray of shape (n_iter_,)
-        The objective and its terms after each iteration. Absent after load.
+        After each iteration "objective", "smoothed" (with eps in the norms), the terms "regression",
+        "sparsity" and "locality", "eps" and the "seconds" so far; 0 or nan where the method has none. Absent
+        after load.
     n_features_in_ : int
         Features seen in fit.
     feature_names_in_ : ndarray of str
@@ -223,17 +231,21 @@ class LDA(LinearMapEstimator):
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
     components_ : ndarray of shape (n_outputs, n_features)
-        The map W.
+        The map W, for scaled samples; a copy.
     intercept_ : ndarray of shape (n_outputs,)
         The offset b.
     feature_scores_ : ndarray of shape (n_features,)
         Euclidean norm of the feature's row of W; comparable only between features of the same unit.
+    feature_importances_ : ndarray of shape (n_features,)
+        The same, under the name that SelectFromModel looks for.
     objective_ : float
         The objective at the end; nan where the method has none, absent after load.
     n_iter_ : int
         Iterations; 0: solved in closed form. Absent after load.
     trace_ : structured ndarray of shape (n_iter_,)
-        The objective and its terms after each iteration. Absent after load.
+        After each iteration "objective", "smoothed" (with eps in the norms), the terms "regression",
+        "sparsity" and "locality", "eps" and the "seconds" so far; 0 or nan where the method has none. Absent
+        after load.
     n_features_in_ : int
         Features seen in fit.
     feature_names_in_ : ndarray of str
@@ -301,18 +313,22 @@ class MMC(LinearMapEstimator):
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
     components_ : ndarray of shape (n_outputs, n_features)
-        The map W.
+        The map W, for scaled samples; a copy.
     intercept_ : ndarray of shape (n_outputs,)
         The offset b.
     feature_scores_ : ndarray of shape (n_features,)
         Euclidean norm of the feature's row of the orthonormal W, between 0 and 1; depends on the units of the
         features.
+    feature_importances_ : ndarray of shape (n_features,)
+        The same, under the name that SelectFromModel looks for.
     objective_ : float
         The objective at the end; nan where the method has none, absent after load.
     n_iter_ : int
         Iterations; 0: solved in closed form. Absent after load.
     trace_ : structured ndarray of shape (n_iter_,)
-        The objective and its terms after each iteration. Absent after load.
+        After each iteration "objective", "smoothed" (with eps in the norms), the terms "regression",
+        "sparsity" and "locality", "eps" and the "seconds" so far; 0 or nan where the method has none. Absent
+        after load.
     n_features_in_ : int
         Features seen in fit.
     feature_names_in_ : ndarray of str
@@ -385,18 +401,22 @@ class LSDA(LinearMapEstimator):
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
     components_ : ndarray of shape (n_outputs, n_features)
-        The map W.
+        The map W, for scaled samples; a copy.
     intercept_ : ndarray of shape (n_outputs,)
         The offset b.
     feature_scores_ : ndarray of shape (n_features,)
         Euclidean norm of the feature's row of W, whose columns have unit length; depends on the units of the
         features.
+    feature_importances_ : ndarray of shape (n_features,)
+        The same, under the name that SelectFromModel looks for.
     objective_ : float
         The objective at the end; nan where the method has none, absent after load.
     n_iter_ : int
         Iterations; 0: solved in closed form. Absent after load.
     trace_ : structured ndarray of shape (n_iter_,)
-        The objective and its terms after each iteration. Absent after load.
+        After each iteration "objective", "smoothed" (with eps in the norms), the terms "regression",
+        "sparsity" and "locality", "eps" and the "seconds" so far; 0 or nan where the method has none. Absent
+        after load.
     n_features_in_ : int
         Features seen in fit.
     feature_names_in_ : ndarray of str
@@ -472,18 +492,22 @@ class LFDA(LinearMapEstimator):
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
     components_ : ndarray of shape (n_outputs, n_features)
-        The map W.
+        The map W, for scaled samples; a copy.
     intercept_ : ndarray of shape (n_outputs,)
         The offset b.
     feature_scores_ : ndarray of shape (n_features,)
         Euclidean norm of the feature's row of W, whose columns weigh directions by their separation (metric
         weighted); depends on the units of the features.
+    feature_importances_ : ndarray of shape (n_features,)
+        The same, under the name that SelectFromModel looks for.
     objective_ : float
         The objective at the end; nan where the method has none, absent after load.
     n_iter_ : int
         Iterations; 0: solved in closed form. Absent after load.
     trace_ : structured ndarray of shape (n_iter_,)
-        The objective and its terms after each iteration. Absent after load.
+        After each iteration "objective", "smoothed" (with eps in the norms), the terms "regression",
+        "sparsity" and "locality", "eps" and the "seconds" so far; 0 or nan where the method has none. Absent
+        after load.
     n_features_in_ : int
         Features seen in fit.
     feature_names_in_ : ndarray of str
@@ -557,18 +581,22 @@ class NMMP(LinearMapEstimator):
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
     components_ : ndarray of shape (n_outputs, n_features)
-        The map W.
+        The map W, for scaled samples; a copy.
     intercept_ : ndarray of shape (n_outputs,)
         The offset b.
     feature_scores_ : ndarray of shape (n_features,)
         Euclidean norm of the feature's row of the orthonormal W, between 0 and 1; depends on the units of the
         features.
+    feature_importances_ : ndarray of shape (n_features,)
+        The same, under the name that SelectFromModel looks for.
     objective_ : float
         The objective at the end; nan where the method has none, absent after load.
     n_iter_ : int
         Iterations; 0: solved in closed form. Absent after load.
     trace_ : structured ndarray of shape (n_iter_,)
-        The objective and its terms after each iteration. Absent after load.
+        After each iteration "objective", "smoothed" (with eps in the norms), the terms "regression",
+        "sparsity" and "locality", "eps" and the "seconds" so far; 0 or nan where the method has none. Absent
+        after load.
     n_features_in_ : int
         Features seen in fit.
     feature_names_in_ : ndarray of str
@@ -644,18 +672,22 @@ class SDA(LinearMapEstimator):
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
     components_ : ndarray of shape (n_outputs, n_features)
-        The map W.
+        The map W, for scaled samples; a copy.
     intercept_ : ndarray of shape (n_outputs,)
         The offset b.
     feature_scores_ : ndarray of shape (n_features,)
         Euclidean norm of the feature's row of W, the coefficients of all directions; exactly 0 where no
         direction uses the feature.
+    feature_importances_ : ndarray of shape (n_features,)
+        The same, under the name that SelectFromModel looks for.
     objective_ : float
         The objective at the end; nan where the method has none, absent after load.
     n_iter_ : int
         Iterations; 0: solved in closed form. Absent after load.
     trace_ : structured ndarray of shape (n_iter_,)
-        The objective and its terms after each iteration. Absent after load.
+        After each iteration "objective", "smoothed" (with eps in the norms), the terms "regression",
+        "sparsity" and "locality", "eps" and the "seconds" so far; 0 or nan where the method has none. Absent
+        after load.
     n_features_in_ : int
         Features seen in fit.
     feature_names_in_ : ndarray of str
@@ -731,17 +763,21 @@ class SULDA(LinearMapEstimator):
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
     components_ : ndarray of shape (n_outputs, n_features)
-        The map W.
+        The map W, for scaled samples; a copy.
     intercept_ : ndarray of shape (n_outputs,)
         The offset b.
     feature_scores_ : ndarray of shape (n_features,)
         Euclidean norm of the feature's row of W; with fewer samples than features rows near 0 are not used.
+    feature_importances_ : ndarray of shape (n_features,)
+        The same, under the name that SelectFromModel looks for.
     objective_ : float
         The objective at the end; nan where the method has none, absent after load.
     n_iter_ : int
         Iterations; 0: solved in closed form. Absent after load.
     trace_ : structured ndarray of shape (n_iter_,)
-        The objective and its terms after each iteration. Absent after load.
+        After each iteration "objective", "smoothed" (with eps in the norms), the terms "regression",
+        "sparsity" and "locality", "eps" and the "seconds" so far; 0 or nan where the method has none. Absent
+        after load.
     n_features_in_ : int
         Features seen in fit.
     feature_names_in_ : ndarray of str
@@ -816,17 +852,21 @@ class L21SDA(LinearMapEstimator):
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
     components_ : ndarray of shape (n_outputs, n_features)
-        The map W.
+        The map W, for scaled samples; a copy.
     intercept_ : ndarray of shape (n_outputs,)
         The offset b.
     feature_scores_ : ndarray of shape (n_features,)
         Euclidean norm of the feature's row of W; rows near 0 are not used.
+    feature_importances_ : ndarray of shape (n_features,)
+        The same, under the name that SelectFromModel looks for.
     objective_ : float
         The objective at the end; nan where the method has none, absent after load.
     n_iter_ : int
         Iterations; 0: solved in closed form. Absent after load.
     trace_ : structured ndarray of shape (n_iter_,)
-        The objective and its terms after each iteration. Absent after load.
+        After each iteration "objective", "smoothed" (with eps in the norms), the terms "regression",
+        "sparsity" and "locality", "eps" and the "seconds" so far; 0 or nan where the method has none. Absent
+        after load.
     n_features_in_ : int
         Features seen in fit.
     feature_names_in_ : ndarray of str
@@ -898,18 +938,22 @@ class ALDE(LinearMapEstimator):
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
     components_ : ndarray of shape (n_outputs, n_features)
-        The map W.
+        The map W, for scaled samples; a copy.
     intercept_ : ndarray of shape (n_outputs,)
         The offset b.
     feature_scores_ : ndarray of shape (n_features,)
         Euclidean norm of the feature's row of the orthonormal W, between 0 and 1; depends on the units of the
         features.
+    feature_importances_ : ndarray of shape (n_features,)
+        The same, under the name that SelectFromModel looks for.
     objective_ : float
         The objective at the end; nan where the method has none, absent after load.
     n_iter_ : int
         Iterations; 0: solved in closed form. Absent after load.
     trace_ : structured ndarray of shape (n_iter_,)
-        The objective and its terms after each iteration. Absent after load.
+        After each iteration "objective", "smoothed" (with eps in the norms), the terms "regression",
+        "sparsity" and "locality", "eps" and the "seconds" so far; 0 or nan where the method has none. Absent
+        after load.
     n_features_in_ : int
         Features seen in fit.
     feature_names_in_ : ndarray of str
@@ -976,17 +1020,21 @@ class ReLSR(LinearMapEstimator):
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
     components_ : ndarray of shape (n_outputs, n_features)
-        The map W.
+        The map W, for scaled samples; a copy.
     intercept_ : ndarray of shape (n_outputs,)
         The offset b.
     feature_scores_ : ndarray of shape (n_features,)
         Euclidean norm of the feature's row of W; no row is exactly 0.
+    feature_importances_ : ndarray of shape (n_features,)
+        The same, under the name that SelectFromModel looks for.
     objective_ : float
         The objective at the end; nan where the method has none, absent after load.
     n_iter_ : int
         Iterations; 0: solved in closed form. Absent after load.
     trace_ : structured ndarray of shape (n_iter_,)
-        The objective and its terms after each iteration. Absent after load.
+        After each iteration "objective", "smoothed" (with eps in the norms), the terms "regression",
+        "sparsity" and "locality", "eps" and the "seconds" so far; 0 or nan where the method has none. Absent
+        after load.
     n_features_in_ : int
         Features seen in fit.
     feature_names_in_ : ndarray of str
@@ -1064,18 +1112,22 @@ class MPDA(LinearMapEstimator):
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
     components_ : ndarray of shape (n_outputs, n_features)
-        The map W.
+        The map W, for scaled samples; a copy.
     intercept_ : ndarray of shape (n_outputs,)
         The offset b.
     feature_scores_ : ndarray of shape (n_features,)
         Euclidean norm of the feature's row of W, whose columns have variation 1 along the classes; depends on
         the units of the features.
+    feature_importances_ : ndarray of shape (n_features,)
+        The same, under the name that SelectFromModel looks for.
     objective_ : float
         The objective at the end; nan where the method has none, absent after load.
     n_iter_ : int
         Iterations; 0: solved in closed form. Absent after load.
     trace_ : structured ndarray of shape (n_iter_,)
-        The objective and its terms after each iteration. Absent after load.
+        After each iteration "objective", "smoothed" (with eps in the norms), the terms "regression",
+        "sparsity" and "locality", "eps" and the "seconds" so far; 0 or nan where the method has none. Absent
+        after load.
     n_features_in_ : int
         Features seen in fit.
     feature_names_in_ : ndarray of str
@@ -1160,17 +1212,21 @@ class RSLDA(LinearMapEstimator):
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
     components_ : ndarray of shape (n_outputs, n_features)
-        The map W.
+        The map W, for scaled samples; a copy.
     intercept_ : ndarray of shape (n_outputs,)
         The offset b.
     feature_scores_ : ndarray of shape (n_features,)
         Euclidean norm of the feature's row of W; rows near 0 are not used.
+    feature_importances_ : ndarray of shape (n_features,)
+        The same, under the name that SelectFromModel looks for.
     objective_ : float
         The objective at the end; nan where the method has none, absent after load.
     n_iter_ : int
         Iterations; 0: solved in closed form. Absent after load.
     trace_ : structured ndarray of shape (n_iter_,)
-        The objective and its terms after each iteration. Absent after load.
+        After each iteration "objective", "smoothed" (with eps in the norms), the terms "regression",
+        "sparsity" and "locality", "eps" and the "seconds" so far; 0 or nan where the method has none. Absent
+        after load.
     n_features_in_ : int
         Features seen in fit.
     feature_names_in_ : ndarray of str
@@ -1251,17 +1307,21 @@ class ALPR(LinearMapEstimator):
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
     components_ : ndarray of shape (n_outputs, n_features)
-        The map W.
+        The map W, for scaled samples; a copy.
     intercept_ : ndarray of shape (n_outputs,)
         The offset b.
     feature_scores_ : ndarray of shape (n_features,)
         Euclidean norm of the feature's row of W; rows near 0 are not used.
+    feature_importances_ : ndarray of shape (n_features,)
+        The same, under the name that SelectFromModel looks for.
     objective_ : float
         The objective at the end; nan where the method has none, absent after load.
     n_iter_ : int
         Iterations; 0: solved in closed form. Absent after load.
     trace_ : structured ndarray of shape (n_iter_,)
-        The objective and its terms after each iteration. Absent after load.
+        After each iteration "objective", "smoothed" (with eps in the norms), the terms "regression",
+        "sparsity" and "locality", "eps" and the "seconds" so far; 0 or nan where the method has none. Absent
+        after load.
     n_features_in_ : int
         Features seen in fit.
     feature_names_in_ : ndarray of str
@@ -1337,17 +1397,21 @@ class RFS(LinearMapEstimator):
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
     components_ : ndarray of shape (n_outputs, n_features)
-        The map W.
+        The map W, for scaled samples; a copy.
     intercept_ : ndarray of shape (n_outputs,)
         The offset b.
     feature_scores_ : ndarray of shape (n_features,)
         Euclidean norm of the feature's row of W; rows near 0 are not used.
+    feature_importances_ : ndarray of shape (n_features,)
+        The same, under the name that SelectFromModel looks for.
     objective_ : float
         The objective at the end; nan where the method has none, absent after load.
     n_iter_ : int
         Iterations; 0: solved in closed form. Absent after load.
     trace_ : structured ndarray of shape (n_iter_,)
-        The objective and its terms after each iteration. Absent after load.
+        After each iteration "objective", "smoothed" (with eps in the norms), the terms "regression",
+        "sparsity" and "locality", "eps" and the "seconds" so far; 0 or nan where the method has none. Absent
+        after load.
     n_features_in_ : int
         Features seen in fit.
     feature_names_in_ : ndarray of str
@@ -1414,17 +1478,21 @@ class LSR(LinearMapEstimator):
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
     components_ : ndarray of shape (n_outputs, n_features)
-        The map W.
+        The map W, for scaled samples; a copy.
     intercept_ : ndarray of shape (n_outputs,)
         The offset b.
     feature_scores_ : ndarray of shape (n_features,)
         Euclidean norm of the feature's row of W; no row is exactly 0.
+    feature_importances_ : ndarray of shape (n_features,)
+        The same, under the name that SelectFromModel looks for.
     objective_ : float
         The objective at the end; nan where the method has none, absent after load.
     n_iter_ : int
         Iterations; 0: solved in closed form. Absent after load.
     trace_ : structured ndarray of shape (n_iter_,)
-        The objective and its terms after each iteration. Absent after load.
+        After each iteration "objective", "smoothed" (with eps in the norms), the terms "regression",
+        "sparsity" and "locality", "eps" and the "seconds" so far; 0 or nan where the method has none. Absent
+        after load.
     n_features_in_ : int
         Features seen in fit.
     feature_names_in_ : ndarray of str

@@ -17,11 +17,11 @@ _MEASURES = ("accuracy", "balanced_accuracy", "macro_f1")
 
 
 def evaluate(X: Any, y: Any, methods: str | Iterable[str] | Mapping[str, Mapping[str, Any]] = "rlar", *,
-             train_per_class: int | Sequence[int] | None = None, train_fraction: float | None = None,
-             folds: int | None = None, trials: int = 10, seed: int = 1, tune: str | None = None,
+             train_per_class: int | Sequence[int] | None = None,
+             train_fraction: float | Sequence[float] | None = None, folds: int | Sequence[int] | None = None, trials: int = 10, seed: int = 1, tune: str | None = None,
              grid: Mapping[str, Iterable[Any]] | None = None, tune_folds: int = 5, coarse: bool = False,
              scale: str | None = None, classifier: str | None = None, n_neighbors: int = 5,
-             journal: str | os.PathLike | None = None, per_trial: bool = False, n_jobs: int | None = None,
+             journal: str | os.PathLike[str] | None = None, per_trial: bool = False, n_jobs: int | None = None,
              max_memory: int | None = None, verbose: int = 0) -> Any:
     """Compare methods on the same random splits, with the numbers of the command `rlar evaluate`.
 
@@ -30,7 +30,7 @@ def evaluate(X: Any, y: Any, methods: str | Iterable[str] | Mapping[str, Mapping
     X, y : samples and classes, as for fit
     methods : names as in ESTIMATORS, or {name: {parameter: value}}
     train_per_class, train_fraction, folds : how to split; exactly one of them. Training samples of each
-        class (a number or several), the share of each class, or the folds of a cross-validation.
+        class, the share of each class, or the folds of a cross-validation: a number or several.
     trials : random splits, or repetitions of the folds
     seed : of the splits
     tune : None, "cv" (parameters are chosen inside each training set) or "oracle" (by the test samples:
@@ -39,7 +39,8 @@ def evaluate(X: Any, y: Any, methods: str | Iterable[str] | Mapping[str, Mapping
         Default: each method's own grid.
     tune_folds : folds of tune="cv"
     coarse : every second number of an axis first, then the neighbours of the best; cells that cannot be
-        chosen any more are given up, and their accuracy is that of the trials (folds) that they had
+        chosen any more are given up. Much faster, but the map of the grid has holes, and the accuracy of
+        a cell is that of the trials (folds) that it had.
     scale, classifier, n_neighbors : as for the estimators, the same for all methods; None: their default
     journal : a file that keeps every finished fit; what is in it already is not fitted again
     per_trial : a row for each trial instead of means and standard deviations
@@ -50,19 +51,25 @@ def evaluate(X: Any, y: Any, methods: str | Iterable[str] | Mapping[str, Mapping
     results : pandas.DataFrame, a row for each size and method (and trial). With tune,
         results.attrs["grids"] has for each size and method the accuracy of every cell that was tried,
         as rlar.plot.heatmap takes it: {"method", the size, "tune", "axes": [parameter, ...],
-        "cells": [{parameter: value, ..., "accuracy": mean over the trials}, ...]}.
+        "cells": [{parameter: value, ..., "accuracy": mean over its trials, "trials": in how many of
+        them it was tried; with coarse perhaps not all}, ...]}.
     """
+    import pandas  # before the work: whoever has none should not learn it an hour later
+
     X, y = check_training(None, X, y)
     _, classes, labels = _arrays.labels(y)
     split, sizes, column = _split(train_per_class, train_fraction, folds)
     if tune not in _TUNE:
         raise ValueError(f"tune={tune!r}: None, 'cv' or 'oracle' is needed")
-    if grid and not tune:
-        raise ValueError("a grid needs tune='cv' (honest) or tune='oracle' (an upper bound)")
+    if (grid or coarse) and not tune:
+        raise ValueError(f"{'a grid' if grid else 'coarse'} needs tune='cv' (honest) or tune='oracle' (an upper bound)")
     fixed = dict(
         samples=_arrays.samples(X), classes=classes, labels=labels, features=None, methods=_methods(methods),
-        split=split, trials=trials, seed=seed, tune=_TUNE[tune], tune_folds=tune_folds, grid=_axes(grid or {}),
-        scale=scale, classifier=classifier, neighbours=n_neighbors, coarse=coarse, journal=journal,
+        split=split, trials=_arrays.whole("trials", trials, 1), seed=_arrays.whole("seed", seed, 0, 2**64 - 1),
+        tune=_TUNE[tune], tune_folds=_arrays.whole("tune_folds", tune_folds, 2), grid=_axes(grid or {}),
+        scale=None if scale is None else _arrays.scaling(scale),
+        classifier=None if classifier is None else _arrays.classifier(classifier),
+        neighbours=_arrays.whole("n_neighbors", n_neighbors, 1), coarse=bool(coarse), journal=journal,
         threads=_arrays.threads(n_jobs), max_memory=_arrays.memory_limit(max_memory, X),
         progress=_show_progress if verbose else None)
     rows: list[dict[str, Any]] = []
@@ -73,22 +80,28 @@ def evaluate(X: Any, y: Any, methods: str | Iterable[str] | Mapping[str, Mapping
         for result in results:
             rows += _trial_rows(result, column, size) if per_trial else [_mean_row(result, column, size)]
             grids += [{**_grid(result, column, size), "tune": tune}] if tune else []
-    import pandas
-
     table = pandas.DataFrame(rows)
     if grids:
         table.attrs["grids"] = grids
     return table
 
 
-def _split(per_class: Any, fraction: float | None, folds: int | None) -> tuple[int, list[float], str]:
+def _split(per_class: Any, fraction: Any, folds: Any) -> tuple[int, list[float], str]:
     """(kind, sizes, name of their column)"""
     ways = [(_PER_CLASS, per_class, "train_per_class"), (_FRACTION, fraction, "train_fraction"), (_FOLDS, folds, "folds")]
     given = [way for way in ways if way[1] is not None]
     if len(given) != 1:
         raise ValueError("how to split? give one of train_per_class, train_fraction and folds")
     kind, size, column = given[0]
-    return kind, np.atleast_1d(size).tolist(), column
+    return kind, [_size(column, one) for one in np.atleast_1d(size).tolist()], column
+
+
+def _size(column: str, value: Any) -> float:
+    if column != "train_fraction":
+        return _arrays.whole(column, value, 1)
+    if not isinstance(value, (int, float)) or not 0 < value < 1:
+        raise ValueError(f"{column}={value!r}: a number between 0 and 1 is needed")
+    return value
 
 
 def _name(parameter: str) -> str:
@@ -96,7 +109,11 @@ def _name(parameter: str) -> str:
 
 
 def _methods(methods: Any) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    given = [methods] if isinstance(methods, str) else methods
+    given = [methods] if isinstance(methods, str) or not isinstance(methods, Iterable) else methods
+    strange = [name for name in given if not isinstance(name, str)]
+    if strange:
+        raise ValueError(f"methods: names such as 'rlar' (see rlar.ESTIMATORS) are needed, not {strange[0]!r}; "
+                         "parameters go into {name: {parameter: value}}")
     params = given if isinstance(given, Mapping) else {name: {} for name in given}
     return tuple((name, tuple(part for p, v in values.items() for part in (_name(p), _arrays.text(v))))
                  for name, values in params.items())
@@ -106,6 +123,8 @@ def _axes(grid: Mapping[str, Iterable[Any]]) -> tuple[tuple[str | None, str, tup
     axes = []
     for key, values in grid.items():
         method, _, name = key.rpartition(".")
+        if isinstance(values, str) or not isinstance(values, Iterable):
+            raise ValueError(f"grid: {key}={values!r}: a list of values is needed")
         texts = tuple(_arrays.text(v) for v in values)
         if len(set(texts)) < len(texts):
             raise ValueError(f"grid: a value of {key} is given twice")
@@ -145,8 +164,8 @@ def _trial_rows(result: dict[str, Any], column: str, size: float) -> list[dict[s
 
 def _grid(result: dict[str, Any], column: str, size: float) -> dict[str, Any]:
     """Lists and numbers only: pandas copies attrs, compares them, and writes them as JSON."""
-    cells = [{**_cell(values), "accuracy": accuracy} for values, accuracy in result["cells"]]
-    axes = [name for name in cells[0] if name != "accuracy"]
+    cells = [{**_cell(values), "accuracy": accuracy, "trials": trials} for values, accuracy, trials in result["cells"]]
+    axes = [name for name in cells[0] if name not in ("accuracy", "trials")]
     return {"method": result["method"], column: size, "axes": axes, "cells": cells}
 
 

@@ -17,8 +17,8 @@ _HEADER = {None: 0, True: 1, False: -1}
 _MISSING = {"error": 0, "mean": 1, "drop": 2, "keep": 3}  # rlar_missing
 
 
-def read(path: str | os.PathLike, *, label: str | int | None = None, format: str | None = None,
-         labels_file: str | os.PathLike | None = None, header: bool | None = None,
+def read(path: str | os.PathLike[str], *, label: str | int | None = None, format: str | None = None,
+         labels_file: str | os.PathLike[str] | None = None, header: bool | None = None,
          missing: str = "error", return_X_y: bool = False, as_frame: bool = False) -> Any:
     """Read CSV, TSV, LIBSVM, NPY, NPZ, ARFF or a folder of images, each also gzipped.
 
@@ -41,7 +41,9 @@ def read(path: str | os.PathLike, *, label: str | int | None = None, format: str
     """
     if missing not in _MISSING:
         raise ValueError(f"missing={missing!r}: one of {', '.join(_MISSING)} is needed")
-    os.stat(path)  # Python's own exception for a file that is not there
+    if header not in _HEADER:
+        raise ValueError(f"header={header!r}: True, False or None (guess) is needed")
+    os.stat(os.fspath(path))  # Python's own exception for a file that is not there
     name, d, values, labels, classes, features = _core.read(
         path=path, format=format, label=None if label is None else str(label),
         labels_file=labels_file or "", header=_HEADER[header], missing=_MISSING[missing])

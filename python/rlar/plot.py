@@ -103,7 +103,7 @@ def _scale_axes(ax: Axes, x: np.ndarray, y: np.ndarray, against: str) -> None:
 
 def _is_wide(values: np.ndarray, factor: float) -> bool:
     """Is a logarithmic axis worth it?"""
-    return values.min() > 0 and values.max() / values.min() >= factor
+    return bool(values.min() > 0 and values.max() / values.min() >= factor)
 
 
 def _logarithmic(ax: Axes, which: str) -> None:
@@ -154,7 +154,8 @@ def embedding(estimator: LinearMapEstimator, X: Any, y: Any = None, *, ax: Axes 
                        marker="x", color=_NONE, linewidths=1.0)
         if k >= 0 and not legend:
             ax.text(group[:, 0].mean(), group[:, 1].mean(), _short(classes[k], 12), ha="center", va="center",
-                    fontweight="bold", bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 1.0})
+                    fontsize="small", fontweight="bold",
+                    bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 1.0})
     _name_directions(ax, shares)
     _grid(ax, "both")
     if legend:
@@ -201,6 +202,9 @@ def _name_directions(ax: Axes, shares: np.ndarray | None) -> None:
 
 # ---- Heat map ----
 
+_Cell = tuple[Mapping[str, Any], float, int]  # parameters, accuracy, trials
+
+
 def heatmap(results: Any, *, method: str | None = None, size: float | None = None,
             ax: Axes | None = None) -> Axes:
     """The accuracy over the two parameters of a grid, the best cell marked.
@@ -208,7 +212,8 @@ def heatmap(results: Any, *, method: str | None = None, size: float | None = Non
     Parameters
     ----------
     results : what rlar.evaluate(..., tune=) gave, or a fitted GridSearchCV; with another scoring than
-        accuracy, its scores are shown as they are
+        accuracy, its scores are shown as they are. With coarse, cells were tried in some trials only or
+        not at all (hatched); the numbers of the first are in brackets, and the best is not among them.
     method, size : which grid of evaluate, where it has several
     ax : where to draw; default: a new figure
 
@@ -221,25 +226,28 @@ def heatmap(results: Any, *, method: str | None = None, size: float | None = Non
     axes = _varied(cells)
     (x_name, x_values), (y_name, y_values) = axes.items()
     table = np.full((len(y_values), len(x_values)), np.nan)
-    for values, accuracy in cells:  # a cell that is there twice counts once, with its last accuracy
-        table[_place(y_values, values[y_name]), _place(x_values, values[x_name])] = accuracy
+    trials = np.zeros(table.shape)
+    for values, accuracy, count in cells:  # a cell that is there twice counts once, with its last accuracy
+        place = _place(y_values, values[y_name]), _place(x_values, values[x_name])
+        table[place], trials[place] = accuracy, count
     if np.isnan(table).all():
         raise ValueError("heatmap: no cell of the grid has an accuracy")
     table *= 100 if per_cent else 1
     ax = _axes(ax, (2.4 + 0.62 * len(x_values), 1.6 + 0.45 * len(y_values)))
     low, high = _limits(table, per_cent)
     image = ax.imshow(table, cmap=_colour_map(), origin="lower", aspect="auto", vmin=low, vmax=high)
-    _write_cells(ax, table, image, "{:.1f}" if per_cent else "{:.3g}")
+    _write_cells(ax, table, trials, image, "{:.1f}" if per_cent else "{:.3g}")
     _name_cells(ax, [_text(value) for value in x_values], [_text(value) for value in y_values])
     ax.set(xlabel=x_name, ylabel=y_name)
     ax.set_title(title, loc="left", fontsize="medium")
-    _mark_cells(ax, table)
-    ax.figure.colorbar(image, ax=ax, label=measure)
+    _mark_cells(ax, table, trials)
+    brackets = ", ( ): of fewer trials" if any("(" in text.get_text() for text in ax.texts) else ""
+    ax.figure.colorbar(image, ax=ax, label=measure + brackets)
     return ax
 
 
-def _evaluate_cells(results: Any, method: str | None, size: float | None) -> tuple[list, str, bool, str]:
-    """([(values, accuracy)], what it is, in per cent?, title)"""
+def _evaluate_cells(results: Any, method: str | None, size: float | None) -> tuple[list[_Cell], str, bool, str]:
+    """(cells, what their accuracy is, in per cent?, title)"""
     grids = getattr(results, "attrs", {}).get("grids")
     if grids is None:
         raise ValueError("heatmap: there is no grid; rlar.evaluate(..., tune='cv') or a fitted GridSearchCV is needed")
@@ -249,7 +257,8 @@ def _evaluate_cells(results: Any, method: str | None, size: float | None) -> tup
         raise ValueError(f"heatmap: {len(fitting)} grids fit; choose one by method= and size= from {known}")
     grid = fitting[0]
     column, number = _size_of(grid)
-    cells = [({name: cell[name] for name in grid["axes"]}, cell["accuracy"]) for cell in grid["cells"]]
+    cells: list[_Cell] = [({name: cell[name] for name in grid["axes"]}, cell["accuracy"], cell["trials"])
+                          for cell in grid["cells"]]
     measure = "test accuracy (%)" if grid["tune"] == "oracle" else "validation accuracy (%)"
     return cells, measure, True, f"{grid['method']}, {column.replace('_', ' ')} {number:g}"
 
@@ -258,7 +267,7 @@ def _size_of(grid: Mapping[str, Any]) -> tuple[str, float]:
     return next((name, grid[name]) for name in ("train_per_class", "train_fraction", "folds") if name in grid)
 
 
-def _search_cells(search: Any) -> tuple[list, str, bool, str]:
+def _search_cells(search: Any) -> tuple[list[_Cell], str, bool, str]:
     """The same of a GridSearchCV; with several measures the one that it was refitted by."""
     results = search.cv_results_
     metric = search.refit if search.multimetric_ else "score"
@@ -272,13 +281,13 @@ def _search_cells(search: Any) -> tuple[list, str, bool, str]:
         measure = f"validation {metric if search.multimetric_ else search.scoring}"
     else:
         measure = "validation score"
-    return list(zip(results["params"], results[key])), measure, accuracy, ""
+    return [(values, score, 1) for values, score in zip(results["params"], results[key])], measure, accuracy, ""
 
 
-def _varied(cells: list[tuple[Mapping[str, Any], float]]) -> dict[str, list[Any]]:
+def _varied(cells: list[_Cell]) -> dict[str, list[Any]]:
     """The two parameters that have more than one value; numbers in order, others as they come."""
     axes: dict[str, list[Any]] = {}
-    for values, _ in cells:
+    for values, _, _ in cells:
         for name, value in values.items():
             known = axes.setdefault(name, [])
             if _place(known, value) < 0:
@@ -322,25 +331,32 @@ def _name_cells(ax: Axes, columns: list[str], rows: list[str]) -> None:
     ax.tick_params(length=0)
 
 
-def _write_cells(ax: Axes, table: np.ndarray, image: Any, number: str) -> None:
-    """Numbers in the cells, dark on light ones and light on dark ones."""
+def _is_full(table: np.ndarray, trials: np.ndarray) -> np.ndarray:
+    """Which cells were tried in as many trials as any: a single easy trial says little."""
+    return np.asarray(trials == trials[~np.isnan(table)].max())
+
+
+def _write_cells(ax: Axes, table: np.ndarray, trials: np.ndarray, image: Any, number: str) -> None:
+    """Numbers in the cells, dark on light ones and light on dark ones, in brackets those of fewer trials."""
     if max(table.shape) > _CELL_TEXTS:
         return
+    full = _is_full(table, trials)
     for (row, column), value in np.ndenumerate(table):
         if not math.isnan(value):
             colour = "white" if image.norm(value) > 0.5 else "black"
-            ax.text(column, row, number.format(value), ha="center", va="center", color=colour, fontsize="small")
+            text = number.format(value) if full[row, column] else f"({number.format(value)})"
+            ax.text(column, row, text, ha="center", va="center", color=colour, fontsize="small")
 
 
-def _mark_cells(ax: Axes, table: np.ndarray) -> None:
-    """A frame around the best, hatches where no fit succeeded, and what they mean."""
+def _mark_cells(ax: Axes, table: np.ndarray, trials: np.ndarray) -> None:
+    """A frame around the best, hatches where there is no accuracy, and what they mean."""
     from matplotlib.patches import Rectangle
 
     marks = []
     for row, column in np.argwhere(np.isnan(table)):
         marks.append(ax.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, facecolor="white", edgecolor=_NONE,
                                             hatch="////", linewidth=0, label="no result")))
-    row, column = np.unravel_index(np.nanargmax(table), table.shape)
+    row, column = np.unravel_index(np.nanargmax(np.where(_is_full(table, trials), table, np.nan)), table.shape)
     marks.append(ax.add_patch(Rectangle((column - 0.47, row - 0.47), 0.94, 0.94, fill=False, edgecolor=_BEST,
                                         linewidth=2.2, label="best")))
     names = {str(mark.get_label()): mark for mark in marks}

@@ -37,13 +37,16 @@ COMMON = [
 
 ATTRIBUTES = [
     ("classes_", "ndarray of shape (n_classes,)", "the classes, sorted"),
-    ("components_", "ndarray of shape (n_outputs, n_features)", "the map W"),
+    ("components_", "ndarray of shape (n_outputs, n_features)", "the map W, for scaled samples; a copy"),
     ("intercept_", "ndarray of shape (n_outputs,)", "the offset b"),
     ("feature_scores_", "ndarray of shape (n_features,)", None),
+    ("feature_importances_", "ndarray of shape (n_features,)", "the same, under the name that SelectFromModel looks for"),
     ("objective_", "float", "the objective at the end; nan where the method has none, absent after load"),
     ("n_iter_", "int", "iterations; 0: solved in closed form. Absent after load"),
     ("trace_", "structured ndarray of shape (n_iter_,)",
-     "the objective and its terms after each iteration. Absent after load"),
+     "after each iteration \"objective\", \"smoothed\" (with eps in the norms), the terms \"regression\", "
+     "\"sparsity\" and \"locality\", \"eps\" and the \"seconds\" so far; 0 or nan where the method has none. Absent "
+     "after load"),
     ("n_features_in_", "int", "features seen in fit"),
     ("feature_names_in_", "ndarray of str", "their names, where X had names"),
 ]

@@ -1,8 +1,13 @@
 """What the estimators do with data, labels and parameters, and their place in scikit-learn."""
+import contextlib
+import copy
+import io
 import pickle
+import re
 import unittest
 import warnings
 
+import joblib
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone
@@ -62,8 +67,6 @@ class Attributes(TestCase):
         self.assertFalse(hasattr(rlar.RLAR(), "components_"))
 
     def test_verbose_prints_each_iteration(self):
-        import contextlib
-        import io
         text = io.StringIO()
         with contextlib.redirect_stdout(text):
             rlar.RFS(iters=3, verbose=1).fit(*IRIS)
@@ -194,6 +197,10 @@ class Samples(TestCase):
         self.assertEqual(model_bytes(fitted), model_bytes(rlar.RLAR().fit(X, y)))
         out = fitted.set_output(transform="polars").transform(frame)
         self.assertEqual(out.columns, ["rlar0", "rlar1", "rlar2"])
+        narrow = fitted.transform(frame.cast(polars.Float32))
+        self.assertEqual(set(narrow.dtypes), {polars.Float32})
+        mixed = frame.cast({"ash": polars.Float32})
+        self.assertEqual(set(fitted.transform(mixed).dtypes), {polars.Float64})
 
     def test_bad_values(self):
         X, y = WINE
@@ -204,7 +211,7 @@ class Samples(TestCase):
             for use in (lambda: rlar.RLAR().fit(broken, y), lambda: fitted.predict(broken),
                         lambda: fitted.transform(sparse.csr_matrix(broken)),
                         lambda: fitted.decision_function(broken.astype(np.float32))):
-                self.assertRaisesRegex(ValueError, word, use)
+                self.assertRaisesRegex(ValueError, "^X.*" + word, use)
         self.assertRaisesRegex(ValueError, "X has 5 features", fitted.predict, X[:, :5])
 
 
@@ -218,6 +225,31 @@ class Errors(TestCase):
                 self.assertRaisesRegex(ValueError, text, rlar.RLAR(**params).fit, *IRIS)
         self.assertRaisesRegex(ValueError, "argmax", rlar.LDA(classifier="argmax").fit, *IRIS)
         self.assertRaises(TypeError, rlar.RLAR, nonsense=1)
+
+    def test_parameters_of_all(self):
+        """Those that Python itself looks at: the text names the parameter, the value and what is needed."""
+        for name, values, text in (("n_neighbors", (0, -1, 2.5, "a", None, True), "whole number of 1 or more"),
+                                   ("n_jobs", (0, 1.5, "a"), "number of threads"),
+                                   ("max_memory", (0, -1, 0.5, "1G"), "whole number of 1 or more"),
+                                   ("scale", (None, ["minmax", "unit"], 1), "a scaling such as"),
+                                   ("classifier", (None, ["1nn"], 1), "a name such as '1nn'")):
+            for value in values:
+                with self.subTest(name=name, value=value):
+                    wanted = re.escape(f"{name}={value!r}: ") + ".*" + text
+                    self.assertRaisesRegex(ValueError, wanted, rlar.RLAR(**{name: value}).fit, *IRIS)
+        for n_neighbors in (3.0, np.int64(3)):
+            rlar.RLAR(n_neighbors=n_neighbors, classifier="knn", max_memory=1e30).fit(*IRIS).predict(IRIS[0])
+        fitted = rlar.RLAR().fit(*IRIS)
+        for count in (-1, 0.5, "3"):
+            self.assertRaisesRegex(ValueError, "n_features=", fitted.get_support, n_features=count)
+        self.assertEqual(fitted.get_support(n_features=99).sum(), 4)
+        self.assertRaises(TypeError, rlar.load, 0)  # not standard input
+
+    def test_labels(self):
+        X = IRIS[0]
+        self.assertRaisesRegex(ValueError, "types int, str; make all", rlar.LDA().fit, X, np.array([1, "a"] * 75, object))
+        self.assertRaisesRegex(ValueError, "one class only, 'a'", rlar.LDA().fit, X, ["a"] * 150)
+        self.assertRaisesRegex(ValueError, "one class only, '1'", rlar.LDA().fit, X, np.ones(150))
 
     def test_memory(self):
         self.assertRaisesRegex(MemoryError, r"limit is .*raise it \(max_memory\)", rlar.RLAR(max_memory=1000).fit, *IRIS)
@@ -233,6 +265,27 @@ class Errors(TestCase):
         before = model_bytes(fitted)
         self.assertRaises(ValueError, fitted.set_params(alpha=-1).fit, X, y)
         self.assertEqual(model_bytes(fitted), before)
+
+    def test_a_failed_fit_on_other_features_leaves_the_old_one(self):
+        X, y = rlar.datasets.load_wine(return_X_y=True, as_frame=True)
+        for bad in (X.iloc[:, :5], X.to_numpy()[:, :5]):
+            fitted = rlar.RLAR().fit(X, y)
+            want = fitted.predict(X)
+            self.assertRaises(ValueError, fitted.set_params(alpha=-1).fit, bad, y)
+            self.assertEqual(fitted.n_features_in_, 13)
+            self.assertEqual(list(fitted.feature_names_in_), list(X.columns))
+            self.assertEqual(fitted.components_.shape, (3, 13))
+            np.testing.assert_array_equal(fitted.predict(X), want)
+        new = rlar.RLAR(alpha=-1)
+        self.assertRaises(ValueError, new.fit, X, y)
+        self.assertFalse(hasattr(new, "n_features_in_"))
+
+    def test_a_warning_that_is_an_error_keeps_the_new_one(self):
+        estimator = rlar.RLAR(solver="minimise", iters=1)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            self.assertRaises(ConvergenceWarning, estimator.fit, *WINE)
+        self.assertGreater(estimator.score(*WINE), 0.9)
 
     def test_warnings(self):
         with self.assertWarnsRegex(ConvergenceWarning, "raise iters") as caught:
@@ -287,6 +340,16 @@ class InScikitLearn(TestCase):
             np.testing.assert_array_equal(again.predict(X), fitted.predict(X))
             self.assertEqual((again.n_iter_, again.objective_), (fitted.n_iter_, fitted.objective_))
         self.assertIn(model_bytes(fitted), pickle.dumps(fitted))
+
+    def test_copies(self):
+        X, y = WINE
+        fitted = rlar.RLAR().fit(X, y)
+        file = io.BytesIO()
+        joblib.dump(fitted, file)
+        file.seek(0)
+        for again in (copy.copy(fitted), copy.deepcopy(fitted), joblib.load(file)):
+            self.assertEqual(model_bytes(again), model_bytes(fitted))
+            np.testing.assert_array_equal(again.transform(X), fitted.transform(X))
 
 
 if __name__ == "__main__":

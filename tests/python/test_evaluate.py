@@ -2,7 +2,10 @@
 import csv
 import io
 import json
+import re
+import sys
 import unittest
+from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -57,7 +60,8 @@ class Evaluate(TestCase):
         self.assertEqual([g["tune"] for g in have], ["cv"] * 4)
         self.assertEqual([g["axes"] for g in have], [["alpha", "solver"], ["lam"]] * 2)
         for grid, result in zip(have, want):
-            cells = [{{"lambda": "lam"}.get(k, k): v for k, v in c.items()} for c in result["grid"]["cells"]]
+            cells = [{**{{"lambda": "lam"}.get(k, k): v for k, v in c.items()}, "trials": 2}
+                     for c in result["grid"]["cells"]]
             self.assertEqual(grid["cells"], cells)
         json.dumps(results.attrs)
         self.assertEqual(rlar.evaluate(*WINE, "rr", folds=3, trials=1).attrs, {})
@@ -68,6 +72,18 @@ class Evaluate(TestCase):
         cells = results.attrs["grids"][0]["cells"]
         self.assertLess(len(cells), 25)
         self.assertTrue(all(0 <= cell["accuracy"] <= 1 for cell in cells))
+
+    def test_cells_that_were_given_up(self):
+        """Their accuracies are those of fewer trials, and never above that of the cell that was chosen."""
+        grid = {"alpha": [0.001, 0.01, 0.1, 1, 10, 100], "beta": [0.001, 0.01, 0.1, 1, 10, 100]}
+        rows = rlar.evaluate(*WINE, {"rlar": {"solver": "paper", "iters": 5}}, train_per_class=3, trials=6, seed=3,
+                             tune="oracle", grid=grid, coarse=True, per_trial=True)
+        cells = rows.attrs["grids"][0]["cells"]
+        self.assertEqual({cell["trials"] == 6 for cell in cells}, {True, False})
+        best = max(cells, key=lambda cell: cell["accuracy"])
+        self.assertEqual(best["trials"], 6)
+        self.assertAlmostEqual(best["accuracy"], rows.accuracy.mean(), 12)
+        self.assertEqual({name: best[name] for name in grid}, rows.chosen[0])
 
     def test_chosen_has_the_names_of_parameters(self):
         rows = rlar.evaluate(*WINE, "rr", folds=3, trials=1, tune="cv", grid={"lam": [0.5, 2]}, per_trial=True)
@@ -85,9 +101,36 @@ class Evaluate(TestCase):
         for arguments in ({}, {"train_per_class": 5, "folds": 3}, {"folds": 3, "tune": "best"},
                           {"folds": 3, "grid": {"alpha": [1]}}, {"folds": 3, "methods": ["svm"]},
                           {"folds": 3, "tune": "cv", "grid": {"nothing": [1]}},
-                          {"folds": 3, "tune": "cv", "grid": {"alpha": [1, 1]}}, {"train_per_class": 1000}):
+                          {"folds": 3, "tune": "cv", "grid": {"alpha": [1, 1]}}, {"train_per_class": 1000},
+                          {"folds": 3, "coarse": True}):
             with self.subTest(arguments=arguments):
                 self.assertRaises(ValueError, rlar.evaluate, *WINE, **arguments)
+
+    def test_wrong_values_are_named(self):
+        for arguments in ({"train_per_class": 5.7}, {"train_per_class": "5"}, {"folds": 2.5}, {"train_fraction": 2},
+                          {"folds": 3, "seed": -1}, {"folds": 3, "seed": 2**64}, {"folds": 3, "seed": 1.5},
+                          {"folds": 3, "trials": 0}, {"folds": 3, "tune_folds": 1}, {"folds": 3, "n_neighbors": 0},
+                          {"folds": 3, "scale": ["unit"]}, {"folds": 3, "classifier": 5}):
+            name, value = list(arguments.items())[-1]
+            with self.subTest(arguments=arguments):
+                self.assertRaisesRegex(ValueError, re.escape(f"{name}={value!r}: "), rlar.evaluate, *WINE, **arguments)
+        for methods in (rlar.RR, rlar.RR(lam=2), [rlar.RR]):
+            self.assertRaisesRegex(ValueError, "methods: names such as 'rlar'", rlar.evaluate, *WINE, methods, folds=3)
+        for values in (1, "unit"):
+            self.assertRaisesRegex(ValueError, "a list of values", rlar.evaluate, *WINE, folds=3, tune="cv",
+                                   grid={"alpha": values})
+
+    def test_classes(self):
+        """As in fit: two or more, and no two that are one number to the library."""
+        X, y = WINE
+        self.assertRaisesRegex(ValueError, "one class only", rlar.evaluate, X, y * 0, folds=3)
+        names = np.array(["1", "01", "2"])[y - 1]
+        self.assertRaisesRegex(ValueError, "same number", rlar.evaluate, X, names, folds=3)
+
+    def test_pandas_is_missed_before_the_work(self):
+        with mock.patch.dict(sys.modules, {"pandas": None}), mock.patch("rlar._core.evaluate") as work:
+            self.assertRaises(ImportError, rlar.evaluate, *WINE, folds=3)
+        work.assert_not_called()
 
 
 class Datasets(TestCase):
@@ -112,6 +155,7 @@ class Datasets(TestCase):
         self.assertTrue(np.isnan(rlar.datasets.read(path, missing="keep").data[1, 1]))
         self.assertRaisesRegex(ValueError, "missing", rlar.datasets.read, path)
         self.assertRaises(ValueError, rlar.datasets.read, path, missing="guess")
+        self.assertRaisesRegex(ValueError, "header=", rlar.datasets.read, path, header="yes")
         self.assertRaises(FileNotFoundError, rlar.datasets.read, self.folder / "none.csv")
 
     def test_labels_in_a_file(self):

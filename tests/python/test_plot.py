@@ -221,6 +221,19 @@ class Heatmap(PlotCase):
             self.assertEqual(self.best(ax), np.unravel_index(np.argmax(table), (2, 3)))
             self.assertEqual(ax.get_title(loc="left"), "rlar, train per class 6")
 
+    def test_best_of_those_tried_most(self):
+        """A cell that had one easy trial does not beat those that had them all."""
+        results = rlar.evaluate(*WINE, train_per_class=6, trials=2, tune="oracle", grid=GRID)
+        cells = results.attrs["grids"][0]["cells"]
+        want = max(cells, key=lambda cell: cell["accuracy"])
+        easy = next(cell for cell in cells if cell is not want)
+        easy.update(accuracy=1.0, trials=1)
+        place = [0.1, 1].index(want["beta"]), [0.01, 0.1, 1].index(want["alpha"])
+        ax = plot.heatmap(results)
+        self.assertEqual(self.best(ax), place)
+        self.assertEqual([text.get_text() for text in ax.texts if "(" in text.get_text()], ["(100.0)"])
+        self.assertIn("( ): of fewer trials", ax.images[0].colorbar.ax.get_ylabel())
+
     def test_choice_among_grids(self):
         results = rlar.evaluate(*WINE, ["rlar", "rslda"], train_per_class=[5, 9], trials=1, tune="oracle",
                                 grid={"rlar.alpha": [0.1, 1], "rlar.beta": [0.1, 1]})
