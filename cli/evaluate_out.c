@@ -165,10 +165,13 @@ static json_t *json_selected(const rlar_eval_result *r) {
     return list;
 }
 
+/* Where it was not tried in every trial, or given up there, in how many it was tried to the end. */
 json_t *cli_json_tried(const rlar_eval_result *r, int64_t cell) {
     json_t *object = json_object();
     cli_json_cell(object, r, cell);
     cli_json_set(object, "accuracy", cli_json_number(r->cell_accuracy[cell]));
+    if (r->cell_whole[cell] < r->trials)
+        cli_json_set(object, "trials", json_integer(r->cell_whole[cell]));
     return object;
 }
 

@@ -453,6 +453,8 @@ typedef struct rlar_eval_result {
     int64_t train_min, train_max, test_min, test_max; /* sizes over the trials */
     const int64_t *cell_trials;                       /* in how many trials the cell was tried */
     const int64_t *cell_failures;                     /* in how many of these its fit failed */
+    const int64_t *cell_whole; /* in how many it was tried on all that a trial has, with cv all
+                                  folds: only cells that have all trials can be compared */
 } rlar_eval_result;
 
 /* All that can be said of the specification without data; rlar_evaluate starts with it. */

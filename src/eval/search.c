@@ -340,6 +340,7 @@ static void join_folds(rlar_run *run, int64_t method, int64_t trial, int64_t cel
         }
     }
     m->tried[place] = done > 0;
+    m->whole[place] = done == end - first;
     m->search[place] = done > 0 ? sum / (double)done : NAN;
 }
 

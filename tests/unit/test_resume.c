@@ -97,6 +97,7 @@ static void assert_same_results(const rlar_eval_result *a, const rlar_eval_resul
     assert_memory_equal(a->macro_f1, b->macro_f1, TRIALS * sizeof(double));
     assert_memory_equal(a->confusion, b->confusion, C * C * sizeof(int64_t));
     assert_memory_equal(a->cell_trials, b->cell_trials, (size_t)a->cells * sizeof(int64_t));
+    assert_memory_equal(a->cell_whole, b->cell_whole, (size_t)a->cells * sizeof(int64_t));
     for (int64_t i = 0; i < a->cells; i++)
         assert_true(a->cell_accuracy[i] == b->cell_accuracy[i] ||
                     (isnan(a->cell_accuracy[i]) && isnan(b->cell_accuracy[i])));
@@ -364,6 +365,11 @@ static int64_t check_race(world *w) {
     assert_same_choice(&whole, &r);
     assert_true(w->fits <= fits);
     const int64_t saved = fits - w->fits;
+    for (int64_t i = 0; i < r.cells; i++)
+        assert_true(r.cell_whole[i] <= r.cell_trials[i] &&
+                    whole.cell_whole[i] == whole.cell_trials[i]);
+    for (int64_t t = 0; t < r.n_selected; t++) /* what is chosen was tried to the end */
+        assert_true(r.cell_whole[r.selected[t]] >= (w->spec.tune == RLAR_TUNE_ORACLE ? TRIALS : 1));
     for (int64_t i = 0; i < r.cells && w->spec.tune == RLAR_TUNE_ORACLE; i++) {
         const double best = r.cell_accuracy[r.selected[0]];
         const double lost = (1.0 - r.cell_accuracy[i]) * (double)r.cell_trials[i];
