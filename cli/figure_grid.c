@@ -332,7 +332,7 @@ static void draw_sweep(cli_figure *figure, const cli_results *results, const gri
     fputs("set title ", figure->script);
     cli_quote(figure, common, 60);
     fprintf(figure->script,
-            "\nset ylabel '%s'\nset key below\nset offsets graph 0.03, graph 0.03, "
+            "\nset ylabel '%s'\nset key below width 2\nset offsets graph 0.03, graph 0.03, "
             "graph 0.06, graph 0.06\nplot ",
             measure(&results->item[0]));
     for (int i = 0; i < results->count; i++) {

@@ -176,7 +176,7 @@ int cli_figure_convergence(cli *c, const char *const *path, int count, cli_figur
     if (code != 0)
         return code;
     fprintf(figure->script,
-            "set xlabel '%s'\nset ylabel 'objective (12)'\nset key below\n"
+            "set xlabel '%s'\nset ylabel 'objective (12)'\nset key below width 2\n"
             "set offsets 0, 0, graph 0.05, graph 0.05\n",
             c->args.against != 0 ? "time (s)" : "iteration");
     if (wide(&r[0], c->args.against != 0 ? 100 : 60))

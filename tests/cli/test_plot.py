@@ -205,6 +205,8 @@ class Shown(Plot):
         shown = self.figure("heatmap", "many.json", "--method", "lda", "--data", "iris")
         self.assertEqual([t for t in shown if "per class" in t], ["iris, 5 per class, lda"])
         self.fails(USAGE, "plot", "heatmap", "many.json", "--data", "none", "-o", "f.svg", says=("none", "wine"))
+        self.results("more.json", 2 * entries)
+        self.fails(USAGE, "plot", "heatmap", "more.json", "-o", "f.svg", says=("16 results", "; and 4 more"))
 
     def test_confusion(self):
         shown = self.figure("confusion", "heat.json")

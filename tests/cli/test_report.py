@@ -176,6 +176,30 @@ class Text(Report):
         self.assertIn("Trials share samples", text)
         self.assertIn(["rlar", "lda", "+2.00", "0.03", "0.03"], Outline(text).tables[3] + Outline(text).tables[2])
 
+    def test_sizes_of_one_data_set_share_samples(self):
+        """Over 6 data sets and sizes, not over 6 data sets."""
+        comparison = {"over": "data sets", "blocks": 6, "methods": ["rlar", "lda"], "average_rank": [1.2, 1.8]}
+        for sizes, said in (((5, 10), True), ((5,), False)):
+            self.results("a.json", [result(data=d, method=m, train_per_class=u) for d in ("wine", "iris") for u in sizes
+                                    for m in ("rlar", "lda")], comparison=comparison)
+            text = self.page("a.json")
+            self.assertEqual("Over 6 data sets and sizes. Sizes of one data set share samples" in text, said)
+            self.assertEqual("Over 6 data sets." in text, not said)
+
+    @unittest.skipIf(shutil.which("gnuplot") is None, "gnuplot is not installed")
+    def test_figures_without_results(self):
+        """What 'rlar reproduce matrices' and 'convergence' answer: nothing but figures."""
+        eye = [[1, 0], [0, 1]]
+        self.write("figures.json", json.dumps({
+            "rlar": "1", "kind": "reproduce", "command": "rlar reproduce matrices convergence", "results": [],
+            "matrices": {"data": "ar", "T": eye, "V": eye, "S": eye, "classes": [1, 1]},
+            "convergence": [{"data": "ar", "train_per_class": 8, "objective": [3, 2, 1.5]}]}))
+        self.ok("report", "figures.json", "-o", "figures.html")
+        page = self.path("figures.html").read_text()
+        self.assertEqual(Outline(page).figures, 2)
+        self.assertIn("rlar reproduce matrices convergence", page)
+        self.assertNotIn("Results</h3>", page)
+
     def test_oracle_is_called_an_upper_bound(self):
         self.results("a.json", [result()], protocol={"tune": "oracle"})
         self.assertIn("upper bounds", self.page("a.json"))
