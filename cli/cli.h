@@ -51,6 +51,8 @@ typedef struct cli {
     double started, next;               /* of the running work; when the line may be drawn again */
     double work, work_done, work_total; /* of the running evaluation, before it, of all: operations;
                                            0: there is one only */
+    double known, work_known;           /* of the running one, the share that a journal had; the
+                                           operations of those before it that journals had */
     int64_t warnings;                   /* printed so far */
     void (*on_iteration)(struct cli *c, const rlar_info *info, void *user); /* or NULL */
     void *on_iteration_user;

@@ -154,6 +154,7 @@ typedef struct rlar_event {
     rlar_event_kind kind;
     int64_t done, total;
     const rlar_info *info; /* RLAR_EVENT_ITERATION only */
+    int64_t known; /* RLAR_EVENT_FIT: of those done, how many were not fitted, but in a journal */
 } rlar_event;
 
 /* Called on the thread that called the library. A non-zero answer cancels: RLAR_E_CANCELLED. */

@@ -168,7 +168,7 @@ static rlar_status finish_early(rlar_ctx *ctx, rlar_run *run, int64_t method, in
     }
     if (!*finished && run->journal)
         RLAR_TRY(final_recalled(ctx, run, method, trial, finished));
-    return *finished ? rlar__run_count(ctx, run, 1) : RLAR_OK;
+    return *finished ? rlar__run_known(ctx, run, 1) : RLAR_OK;
 }
 
 /* What is there first, then the fits that are left. */
@@ -256,7 +256,12 @@ static rlar_status run_stages(rlar_ctx *ctx, rlar_run *run) {
             run->eval->method[m].confusion[i] = atomic_load(&run->confusion[m * cc + i]);
         rlar__eval_finish(run->eval, m, run->spec->tune);
     }
-    return rlar__report(ctx, RLAR_EVENT_FIT, run->total, run->total, NULL);
+    const rlar_event event = {.size = sizeof event,
+                              .kind = RLAR_EVENT_FIT,
+                              .done = run->total,
+                              .total = run->total,
+                              .known = run->known};
+    return rlar__tell(ctx, &event);
 }
 
 /* ---- The specification ---- */

@@ -35,12 +35,17 @@ typedef struct world {
     rlar_eval_spec spec;
     char journal[64];
     int64_t fits, stop_after; /* counted by the callback, which cancels at the second */
+    int64_t known;            /* of these, without fitting */
 } world;
 
 static int count_fits(void *user, const rlar_event *event) {
     world *w = user;
-    if (event->kind == RLAR_EVENT_FIT)
+    if (event->kind == RLAR_EVENT_FIT) {
+        assert_true(event->known >= 0 && event->known <= event->done);
+        assert_true(event->done <= event->total);
         w->fits = event->done;
+        w->known = event->known;
+    }
     return w->stop_after > 0 && w->fits >= w->stop_after;
 }
 
@@ -121,6 +126,7 @@ static void go_on(const char *settings, rlar_tune tune, int coarse, int race) {
     w.spec.coarse = coarse;
     w.spec.race = race;
     rlar_eval *first = evaluate(&w, &plain), *eval = NULL;
+    assert_true(w.known < w.fits);
     w.spec.journal = w.journal;
     for (int64_t stop = 1; stop < 400; stop += 37) {
         w.stop_after = stop;
@@ -138,6 +144,7 @@ static void go_on(const char *settings, rlar_tune tune, int coarse, int race) {
     assert_same_results(&plain, &again);
     assert_true(again.fit_seconds > 0.0); /* those of the fits that were made */
     assert_int_equal(file_size(w.journal), size);
+    assert_int_equal(w.known, w.fits);
     rlar_eval_free(eval);
     rlar_eval_free(first);
     world_close(&w);
