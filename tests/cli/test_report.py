@@ -91,7 +91,7 @@ class Text(Report):
         self.assertEqual(len(accuracy), 5)
         self.assertEqual(len(details), 13)
         self.assertEqual(details[1][:4] + details[1][6:7], ["wine", "5 per class", "rlar", "90.50 ± 1.00", "10 ms"])
-        self.assertEqual(ranks[1:], [["rlar", "1"], ["lda", "2.9"], ["rr", "2.1"]])
+        self.assertEqual(ranks[1:], [["rlar", "1.00"], ["lda", "2.90"], ["rr", "2.10"]])
         text = self.page("rich.json")
         self.assertEqual(re.findall(r"<strong>([^<]*)</strong>", text), ["90.50 ± 1.00", "91.00 ± 1.00"] * 2)
         self.assertIn("alpha=0.1 beta=1 (2 of 2)", text)
@@ -179,6 +179,8 @@ class Text(Report):
     def test_sizes_of_one_data_set_share_samples(self):
         """Over 6 data sets and sizes, not over 6 data sets."""
         comparison = {"over": "data sets", "blocks": 6, "methods": ["rlar", "lda"], "average_rank": [1.2, 1.8]}
+        self.results("a.json", [result()], comparison={**comparison, "column": "oracle"})
+        self.assertIn("Over 6 data sets, column oracle.", self.page("a.json"))
         for sizes, said in (((5, 10), True), ((5,), False)):
             self.results("a.json", [result(data=d, method=m, train_per_class=u) for d in ("wine", "iris") for u in sizes
                                     for m in ("rlar", "lda")], comparison=comparison)
