@@ -255,7 +255,9 @@ long cli_shown(double mean);
 void cli_outcome_text(cli *c, const cli_outcome *out);
 void cli_outcome_csv(cli *c, const cli_outcome *out);
 void cli_outcome_latex(cli *c, const cli_outcome *out);
-json_t *cli_outcome_json(const cli_outcome *out);
+json_t *cli_outcome_json(cli *c, const cli_outcome *out);
+/* {"library", "config", "kernel"} of what computes here: the last digits depend on it. */
+json_t *cli_json_blas(cli *c);
 /* Its parts that tune has too. */
 json_t *cli_json_data(const cli_data *data);
 json_t *cli_json_measure(double mean, double std, const double *trials, int64_t count);

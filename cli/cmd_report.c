@@ -71,6 +71,20 @@ static int write_rest(cli *c, const char *file, const json_t *root, const cli_re
     return 0;
 }
 
+/* That of the run; older files do not tell. */
+static void write_blas(cli *c, const json_t *blas) {
+    const char *library = json_string_value(json_object_get(blas, "library"));
+    const char *kernel = json_string_value(json_object_get(blas, "kernel"));
+    if (library == NULL)
+        return;
+    cli_printf(c, " with the BLAS library ");
+    cli_html(c, library);
+    if (kernel != NULL && kernel[0] != '\0') {
+        cli_printf(c, ", kernel ");
+        cli_html(c, kernel);
+    }
+}
+
 /* One file: what was run, what came out, with which settings. */
 static int write_document(cli *c, const char *file, const cli_results *results, int *number) {
     const json_t *root = results->root[0], *version = json_object_get(root, "rlar");
@@ -84,6 +98,7 @@ static int write_document(cli *c, const char *file, const cli_results *results, 
         cli_printf(c, ", made by rlar ");
         cli_html(c, json_string_value(version));
     }
+    write_blas(c, json_object_get(root, "blas"));
     cli_printf(c, ".</p>\n");
     cli_report_data(c, root);
     if (results->count > 0)

@@ -259,6 +259,7 @@ int reproduction_json(cli *c, const reproduction *r, json_t **out) {
         for (int m = 0; m < r->method.count; m++)
             json_array_append_new(results, cell_json(r, &r->done[i], m));
     cli_json_set(root, "rlar", cli_json_text(rlar_version()));
+    cli_json_set(root, "blas", cli_json_blas(c));
     cli_json_set(root, "kind", cli_json_text("reproduce"));
     cli_json_set(root, "command", command_json(c, r));
     cli_json_set(root, "data", data_json(r));

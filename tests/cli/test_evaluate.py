@@ -40,7 +40,10 @@ class Evaluate(Case):
 class Keys(Evaluate):
     def test_contract(self):
         whole = self.evaluate("--train-per-class", "5")
-        self.assertLessEqual({"rlar", "data", "protocol", "results"}, set(whole))
+        self.assertLessEqual({"rlar", "blas", "data", "protocol", "results"}, set(whole))
+        blas = self.json_of("doctor")["blas"]
+        self.assertEqual(whole["blas"]["kernel"], blas["kernel"])
+        self.assertNotIn("/", whole["blas"]["library"])
         self.assertRegex(whole["rlar"], r"^\d+\.\d+\.\d+")
         self.assertLessEqual({"name", "file", "n", "d", "classes"}, set(whole["data"][0]))
         entry = whole["data"][0]

@@ -176,6 +176,12 @@ class Text(Report):
         self.assertIn("Trials share samples", text)
         self.assertIn(["rlar", "lda", "+2.00", "0.03", "0.03"], Outline(text).tables[3] + Outline(text).tables[2])
 
+    def test_blas_of_the_run(self):
+        self.results("a.json", [result()], blas={"library": "libblas<3>.so", "config": "", "kernel": "Fast"})
+        self.assertIn("with the BLAS library libblas&lt;3&gt;.so, kernel Fast.", self.page("a.json"))
+        self.results("a.json", [result()], blas={"library": 3, "kernel": [1]})
+        self.page("a.json")
+
     def test_sizes_of_one_data_set_share_samples(self):
         """Over 6 data sets and sizes, not over 6 data sets."""
         comparison = {"over": "data sets", "blocks": 6, "methods": ["rlar", "lda"], "average_rank": [1.2, 1.8]}
