@@ -51,6 +51,8 @@ typedef struct cli {
     double started, next;               /* of the running work; when the line may be drawn again */
     double work, work_done, work_total; /* of the running evaluation, before it, of all: operations;
                                            0: there is one only */
+    double known, work_known;           /* of the running one, the share that a journal had; the
+                                           operations of those before it that journals had */
     int64_t warnings;                   /* printed so far */
     void (*on_iteration)(struct cli *c, const rlar_info *info, void *user); /* or NULL */
     void *on_iteration_user;
@@ -253,7 +255,9 @@ long cli_shown(double mean);
 void cli_outcome_text(cli *c, const cli_outcome *out);
 void cli_outcome_csv(cli *c, const cli_outcome *out);
 void cli_outcome_latex(cli *c, const cli_outcome *out);
-json_t *cli_outcome_json(const cli_outcome *out);
+json_t *cli_outcome_json(cli *c, const cli_outcome *out);
+/* {"library", "config", "kernel"} of what computes here: the last digits depend on it. */
+json_t *cli_json_blas(cli *c);
 /* Its parts that tune has too. */
 json_t *cli_json_data(const cli_data *data);
 json_t *cli_json_measure(double mean, double std, const double *trials, int64_t count);

@@ -123,7 +123,7 @@ static int run_all(cli *c, cli_plan *p, const sizes *size, runs *r) {
 
 static void print(cli *c, const cli_outcome *out) {
     if (c->args.json > 0)
-        cli_json_print(c, cli_outcome_json(out));
+        cli_json_print(c, cli_outcome_json(c, out));
     else if (c->args.csv > 0)
         cli_outcome_csv(c, out);
     else if (c->args.latex > 0)

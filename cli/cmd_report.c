@@ -22,11 +22,11 @@ static char *default_title(const cli_results *results, int files) {
     if (out == NULL)
         return cli_strdup("rlar", 4);
     int shown = 0;
-    fputs("rlar: ", out);
+    fputs("rlar", out);
     for (int f = 0; f < files; f++)
         for (int i = 0; i < results[f].count; i++)
             if (!named_before(results, f, i) && ++shown <= 6)
-                fprintf(out, "%s%s", shown > 1 ? ", " : "", results[f].item[i].part[0]);
+                fprintf(out, "%s%s", shown > 1 ? ", " : ": ", results[f].item[i].part[0]);
     fputs(shown > 6 ? ", \xe2\x80\xa6" : "", out);
     fclose(out);
     return text;
@@ -60,7 +60,7 @@ static void write_caution(cli *c, const json_t *root) {
 /* What follows the results themselves. */
 static int write_rest(cli *c, const char *file, const json_t *root, const cli_results *results,
                       int *number) {
-    cli_report_comparison(c, json_object_get(root, "comparison"));
+    cli_report_comparison(c, json_object_get(root, "comparison"), results);
     cli_html_heading(c, 3, "Figures");
     const int code = cli_report_figures(c, file, root, results, number);
     if (code != 0)
@@ -71,22 +71,43 @@ static int write_rest(cli *c, const char *file, const json_t *root, const cli_re
     return 0;
 }
 
+/* That of the run; older files do not tell. */
+static void write_blas(cli *c, const json_t *blas) {
+    const char *library = json_string_value(json_object_get(blas, "library"));
+    const char *kernel = json_string_value(json_object_get(blas, "kernel"));
+    if (library == NULL)
+        return;
+    cli_printf(c, " with the BLAS library ");
+    cli_html(c, library);
+    if (kernel != NULL && kernel[0] != '\0') {
+        cli_printf(c, ", kernel ");
+        cli_html(c, kernel);
+    }
+}
+
 /* One file: what was run, what came out, with which settings. */
 static int write_document(cli *c, const char *file, const cli_results *results, int *number) {
     const json_t *root = results->root[0], *version = json_object_get(root, "rlar");
     cli_html_heading(c, 2, file);
-    cli_printf(c, "<p class=\"soft\">%d result%s", results->count, results->count == 1 ? "" : "s");
+    cli_printf(c, "<p class=\"soft\">");
+    if (results->count > 0)
+        cli_printf(c, "%d result%s", results->count, results->count == 1 ? "" : "s");
+    else
+        cli_printf(c, "Figures");
     if (json_is_string(version)) {
         cli_printf(c, ", made by rlar ");
         cli_html(c, json_string_value(version));
     }
+    write_blas(c, json_object_get(root, "blas"));
     cli_printf(c, ".</p>\n");
     cli_report_data(c, root);
-    cli_html_heading(c, 3, "Results");
+    if (results->count > 0)
+        cli_html_heading(c, 3, "Results");
     write_caution(c, root);
     if (cli_is_reproduction(root)) {
         cli_results chosen = cli_reproduction_chosen(results);
-        cli_report_reproduction(c, results);
+        if (results->count > 0)
+            cli_report_reproduction(c, results);
         const int code = write_rest(c, file, root, &chosen, number);
         free(chosen.item);
         return code;

@@ -12,6 +12,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "reproduce.h"
 
@@ -174,12 +175,24 @@ static int run_place(cli *c, reproduction *r, const paper_entry *place) {
     return code;
 }
 
+/* Many places need the same file: one line for it is enough. */
+static bool told_before(const reproduction *r, const char *file) {
+    for (size_t i = 0; i < json_array_size(r->skipped); i++) {
+        const json_t *missing = json_object_get(json_array_get(r->skipped, i), "missing");
+        if (json_is_string(missing) && strcmp(json_string_value(missing), file) == 0)
+            return true;
+    }
+    return false;
+}
+
 void skip_place(cli *c, reproduction *r, const paper_entry *place, const char *file,
                 const char *how) {
     char title[160];
     json_t *entry = json_object();
     place_title(place, title, sizeof title);
-    cli_warn(c, "%s: skipped, %s is not in the data folder; it is %s", title, file, how);
+    if (!told_before(r, file))
+        cli_warn(c, "%s: skipped, %s is not in the data folder; it is %s", file_title(file), file,
+                 how);
     cli_json_set(entry, "table", cli_json_text(place->table));
     cli_json_set(entry, "place", cli_json_text(title));
     cli_json_set(entry, "missing", cli_json_text(file));
@@ -193,8 +206,13 @@ int no_data(cli *c) {
 }
 
 static int need_data_dir(cli *c) {
-    if (cli_data_dir(c) != NULL)
+    struct stat info;
+    const char *dir = cli_data_dir(c);
+    if (dir != NULL && stat(dir, &info) == 0 && S_ISDIR(info.st_mode))
         return 0;
+    if (dir != NULL)
+        return cli_error(c, CODE_IO, "%s: no such folder; --data-dir DIR or RLAR_DATA_DIR names it",
+                         dir);
     return cli_usage(c, "where are the data? --data-dir DIR or RLAR_DATA_DIR names the folder");
 }
 
@@ -229,10 +247,12 @@ static void list_tables(cli *c, const reproduction *r) {
         cli_table_add(&table, "%s\t%s\t%s%s", r->place[i]->table, title,
                       file != NULL ? "missing: " : "there", file != NULL ? file : "");
     }
-    if (c->args.words == 0)
+    if (c->args.words == 0) {
+        cli_table_add(&table, "%s\tits four sizes\tby name only: it takes many hours", LARGE);
         cli_table_add(&table, "%s",
                       "figures\tsensitivity, ksweep, convergence, matrices\tof the "
                       "above; by name only, with --json");
+    }
     cli_table_print(c, &table);
 }
 

@@ -26,32 +26,42 @@ static void left_text(double seconds, char *buf, size_t size) {
 
 void cli_work_total(cli *c, double work) {
     c->work_total = work;
-    c->work_done = 0;
+    c->work_done = c->work_known = 0;
     c->started = cli_now();
 }
 
 /* The clock of a single evaluation starts with it, that of all has been started. */
 void cli_work_begin(cli *c, double work) {
     c->work = work;
+    c->known = 0;
     if (c->work_total <= 0)
         c->started = cli_now();
 }
 
 void cli_work_end(cli *c, double work) {
     c->work_done += work;
+    c->work_known += c->known * work;
     c->work = 0;
 }
 
 static void draw_progress(cli *c, const rlar_event *event) {
     const double now = cli_now();
-    if (now < c->next || now - c->started < 0.5 || event->total <= 0 || event->done <= 0)
+    if (event->total <= 0)
+        return;
+    double share = (double)event->done / (double)event->total;
+    double known = c->known = (double)event->known / (double)event->total;
+    if (now < c->next || now - c->started < 0.5 || event->done <= event->known)
         return;
     char left[CLI_NUMBER_SIZE];
-    double share = (double)event->done / (double)event->total;
     c->next = now + 0.1;
-    if (c->work_total > 0)
+    if (c->work_total > 0) {
         share = (c->work_done + share * c->work) / c->work_total;
-    left_text((now - c->started) * (1 - share) / share, left, sizeof left);
+        known = (c->work_known + known * c->work) / c->work_total;
+    }
+    if (share <= known)
+        return;
+    /* The time went into what was not known before. */
+    left_text((now - c->started) * (1 - share) / (share - known), left, sizeof left);
     if (event->kind == RLAR_EVENT_READ)
         fprintf(stderr, "\r\033[Krlar: reading, %.0f %%, %s left", 100 * share, left);
     else if (c->work_total > 0)

@@ -165,10 +165,13 @@ static json_t *json_selected(const rlar_eval_result *r) {
     return list;
 }
 
+/* Where it was not tried in every trial, or given up there, in how many it was tried to the end. */
 json_t *cli_json_tried(const rlar_eval_result *r, int64_t cell) {
     json_t *object = json_object();
     cli_json_cell(object, r, cell);
     cli_json_set(object, "accuracy", cli_json_number(r->cell_accuracy[cell]));
+    if (r->cell_whole[cell] < r->trials)
+        cli_json_set(object, "trials", json_integer(r->cell_whole[cell]));
     return object;
 }
 
@@ -265,13 +268,27 @@ json_t *cli_json_data(const cli_data *data) {
     return entry;
 }
 
-json_t *cli_outcome_json(const cli_outcome *out) {
+json_t *cli_json_blas(cli *c) {
+    rlar_blas_info blas = RLAR_INIT(rlar_blas_info);
+    if (rlar_blas_describe(c->ctx, &blas) < 0)
+        return json_null();
+    const char *slash = strrchr(blas.library, '/');
+    json_t *object = json_object();
+    /* without the folder, which is the machine's own affair */
+    cli_json_set(object, "library", cli_json_text(slash != NULL ? slash + 1 : blas.library));
+    cli_json_set(object, "config", cli_json_text(blas.config));
+    cli_json_set(object, "kernel", cli_json_text(blas.kernel));
+    return object;
+}
+
+json_t *cli_outcome_json(cli *c, const cli_outcome *out) {
     json_t *root = json_object(), *sets = json_array(), *results = json_array();
     for (int i = 0; i < out->n_data; i++)
         json_array_append_new(sets, cli_json_data(&out->data[i]));
     for (int i = 0; i < out->n_rows; i++)
         json_array_append_new(results, json_row(&out->row[i], out->spec));
     cli_json_set(root, "rlar", cli_json_text(rlar_version()));
+    cli_json_set(root, "blas", cli_json_blas(c));
     cli_json_set(root, "data", sets);
     cli_json_set(root, "protocol", json_protocol(out->spec));
     cli_json_set(root, "results", results);

@@ -81,6 +81,7 @@ typedef struct cli_cells {
     int columns, rows;
     double *value;             /* rows x columns; NaN: there is none */
     char **text;               /* likewise, written into the cells; NULL: nothing is */
+    const char *untold;        /* what it means that a cell has no text; NULL: all have one */
     char **column, **row_name; /* names */
     const char *title, *x, *y, *measure;
     bool downwards;   /* the first row is at the top */

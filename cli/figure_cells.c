@@ -78,7 +78,7 @@ static int write_block(FILE *out, const cli_cells *p, const char *name, int pane
 static void write_texts(const cli_figure *figure, const cli_cells *p) {
     const double middle = 0.5 * (p->low + p->high);
     for (int i = 0; i < p->rows * p->columns && p->text != NULL; i++) {
-        if (isnan(p->value[i]))
+        if (isnan(p->value[i]) || p->text[i][0] == '\0')
             continue;
         fprintf(figure->script, "set label %d ", i + 1);
         cli_quote(figure, p->text[i], 12);
@@ -127,6 +127,8 @@ static void write_panel(const cli_figure *figure, const cli_cells *p, int panel)
     if (p->best >= 0)
         fprintf(out, ", $best%d %s with boxxyerror lc rgb '#d55e00' lw 3 fs empty title 'best'",
                 panel, box);
+    if (p->untold != NULL) /* a word in the key without a sign */
+        fprintf(out, ", 1/0 with points pt 0 lc rgb '#ffffff' title '%s'", p->untold);
     fputc('\n', out);
 }
 
@@ -134,7 +136,8 @@ static void write_panel(const cli_figure *figure, const cli_cells *p, int panel)
 static void panel_size(const cli_cells *p, int *width, int *height) {
     const int below = names_turned(p) ? names_width(p->column, p->columns) * 2 / 3 : 0;
     const int wide = 190 + cells_width(p) + names_width(p->row_name, p->rows);
-    const int high = 130 + between(36 * p->rows, 180, 520) + below;
+    const int key = p->untold != NULL ? 40 : 0; /* its lines stand below each other then */
+    const int high = 130 + between(36 * p->rows, 180, 520) + below + key;
     *width = wide > *width ? wide : *width;
     *height = high > *height ? high : *height;
 }

@@ -1,7 +1,9 @@
 /* figure_grid.c - the grid of a tuned method as a heat map (two axes vary) or as curves (one).
  *
  * A grid is {"axes": [name, ...], "cells": [{name: value, ..., "accuracy": share or null}, ...]}.
- * Values are numbers, which are put in order, or words, which keep theirs. */
+ * Values are numbers, which are put in order, or words, which keep theirs. A cell with "trials" was
+ * not tried to the end in all of them: a search from coarse to fine gives up cells that cannot win.
+ * Its colour tells about how good it is, but its number could not be compared with others. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +11,8 @@
 #include "figure.h"
 
 enum { MOST_TEXTS = 12, MOST_CURVES = 20 };
+/* Equal accuracies may differ by rounding. */
+static const double SAME_PERCENT = 1e-10;
 
 typedef struct axis {
     const char *name;
@@ -109,7 +113,8 @@ static int wrong_axes(cli *c, const cli_result *result, grid *g, int expected) {
     for (int i = 0; i < g->n_axes && used < sizeof names; i++)
         used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "",
                                  g->axis[i].name);
-    snprintf(text, sizeof text, "%d axes of the grid have more than one value%s%s; %s", g->n_axes,
+    snprintf(text, sizeof text, "%d %s of the grid %s more than one value%s%s; %s", g->n_axes,
+             g->n_axes == 1 ? "axis" : "axes", g->n_axes == 1 ? "has" : "have",
              g->n_axes > 0 ? ": " : "", names,
              g->n_axes == 1   ? "'rlar plot ksweep' draws one"
              : g->n_axes == 2 ? "'rlar plot heatmap' draws two"
@@ -142,6 +147,10 @@ static const char *measure(const cli_result *result) {
     return "validation accuracy (%)";
 }
 
+static bool is_part(const json_t *cell) {
+    return json_object_get(cell, "trials") != NULL;
+}
+
 static char *value_text(const json_t *value) {
     char buf[CLI_NUMBER_SIZE];
     const char *text = json_is_string(value) ? json_string_value(value)
@@ -158,6 +167,36 @@ static char **axis_texts(const axis *a) {
 
 /* ---- heat map ---- */
 
+static int place_of(const grid *g, const json_t *cell) {
+    const int x = axis_index(&g->axis[0], json_object_get(cell, g->axis[0].name));
+    const int y = axis_index(&g->axis[1], json_object_get(cell, g->axis[1].name));
+    return x < 0 || y < 0 ? -1 : y * g->axis[0].count + x;
+}
+
+/* The cell that was chosen, where one was for all trials; else that of the best mean, first among
+ * those that have all trials, ties by the larger values: as the choice itself goes. */
+static int best_cell(const cli_result *result, const grid *g, const cli_cells *cells) {
+    const json_t *selected = json_object_get(result->entry, "selected");
+    const int chosen =
+        json_array_size(selected) == 1 ? place_of(g, json_array_get(selected, 0)) : -1;
+    if (chosen >= 0 && !isnan(cells->value[chosen]))
+        return chosen;
+    int best = -1;
+    for (int whole = 1; whole >= 0 && best < 0; whole--)
+        for (size_t i = 0; i < json_array_size(g->cells); i++) {
+            const json_t *cell = json_array_get(g->cells, i);
+            const int at = place_of(g, cell);
+            if (isnan(accuracy(cell)) || (whole && is_part(cell)))
+                continue;
+            const double gain = best < 0 ? 1 : cells->value[at] - cells->value[best];
+            const int right = best < 0 ? 0 : at % cells->columns - best % cells->columns;
+            if (gain > SAME_PERCENT ||
+                (gain >= -SAME_PERCENT && (right > 0 || (right == 0 && at > best))))
+                best = at;
+        }
+    return best;
+}
+
 /* A cell that is there twice counts once, with its last accuracy. */
 static void fill_values(const grid *g, cli_cells *out) {
     const size_t count = (size_t)out->columns * (size_t)out->rows;
@@ -166,9 +205,7 @@ static void fill_values(const grid *g, cli_cells *out) {
         out->value[i] = NAN;
     for (size_t i = 0; i < json_array_size(g->cells); i++) {
         const json_t *cell = json_array_get(g->cells, i);
-        const int x = axis_index(&g->axis[0], json_object_get(cell, g->axis[0].name));
-        const int y = axis_index(&g->axis[1], json_object_get(cell, g->axis[1].name));
-        out->value[y * out->columns + x] = accuracy(cell);
+        out->value[place_of(g, cell)] = accuracy(cell);
     }
     out->low = INFINITY;
     out->high = -INFINITY;
@@ -177,8 +214,6 @@ static void fill_values(const grid *g, cli_cells *out) {
             continue;
         out->low = fmin(out->low, out->value[i]);
         out->high = fmax(out->high, out->value[i]);
-        if (out->best < 0 || out->value[i] > out->value[out->best])
-            out->best = (int)i;
     }
     if (out->high - out->low < 1) { /* a flat grid is shown as flat */
         const double half = fmax(0.5, 0.01 * fabs(out->high));
@@ -187,7 +222,7 @@ static void fill_values(const grid *g, cli_cells *out) {
     }
 }
 
-static void fill_texts(cli_cells *out) {
+static void fill_texts(const grid *g, cli_cells *out) {
     const int count = out->columns * out->rows;
     if (out->columns > MOST_TEXTS || out->rows > MOST_TEXTS)
         return;
@@ -195,6 +230,13 @@ static void fill_texts(cli_cells *out) {
     for (int i = 0; i < count; i++)
         if (asprintf(&out->text[i], "%.1f", out->value[i]) < 0)
             out->text[i] = cli_strdup("", 0);
+    for (size_t i = 0; i < json_array_size(g->cells); i++) {
+        const json_t *cell = json_array_get(g->cells, i);
+        if (!is_part(cell) || isnan(accuracy(cell)))
+            continue;
+        out->text[place_of(g, cell)][0] = '\0';
+        out->untold = "no number: not all trials";
+    }
 }
 
 static int heatmap_panel(cli *c, const cli_result *result, cli_cells *out) {
@@ -212,7 +254,8 @@ static int heatmap_panel(cli *c, const cli_result *result, cli_cells *out) {
     out->title = result->title;
     out->measure = measure(result);
     fill_values(&g, out);
-    fill_texts(out);
+    out->best = best_cell(result, &g, out);
+    fill_texts(&g, out);
     grid_free(&g);
     return 0;
 }
@@ -289,7 +332,7 @@ static void draw_sweep(cli_figure *figure, const cli_results *results, const gri
     fputs("set title ", figure->script);
     cli_quote(figure, common, 60);
     fprintf(figure->script,
-            "\nset ylabel '%s'\nset key below\nset offsets graph 0.03, graph 0.03, "
+            "\nset ylabel '%s'\nset key below width 2\nset offsets graph 0.03, graph 0.03, "
             "graph 0.06, graph 0.06\nplot ",
             measure(&results->item[0]));
     for (int i = 0; i < results->count; i++) {

@@ -127,8 +127,10 @@ int cli_figure_matrices(cli *c, const char *file, const json_t *matrices, cli_fi
     matrix m[MATRICES] = {{0}};
     int code = 0;
     if (!json_is_object(matrices))
-        return cli_error(c, CODE_DATA,
-                         "%s: there is no key \"matrices\"; it comes with 'rlar reproduce'", file);
+        return cli_error(
+            c, CODE_DATA,
+            "%s: there is no key \"matrices\"; it comes with 'rlar reproduce matrices --json'",
+            file);
     for (int i = 0; i < MATRICES && code == 0; i++)
         if (!read_matrix(json_object_get(matrices, key[i]), &m[i]))
             code = cli_error(c, CODE_DATA,

@@ -96,6 +96,8 @@ static void draw_classes(const cli_figure *figure, const cli_embedding *e, const
         cli_quote(figure, class_name(e, k), 12);
         fprintf(out, " at %.7g,%.7g center front boxed font ',12'\n", mean[0], mean[1]);
     }
+    /* no point on the frame, where half of it would be lost */
+    fputs("set offsets graph 0.02, graph 0.02, graph 0.02, graph 0.02\n", out);
     fputs(legend ? "set key outside right top\nplot "
                  : "set style textbox opaque noborder margins 0.5,0.5 fillcolor rgb '#ffffff'\n"
                    "unset key\nplot ",

@@ -152,10 +152,11 @@ static void plot_sizes(const cli_figure *figure, const cli_results *results, con
         fputc('\n', out);
     }
     const bool share = json_object_get(results->item[0].entry, "train_fraction") != NULL;
-    fprintf(out,
-            "set xlabel 'training %s'\nset ylabel 'test accuracy (%%), mean and std'\n"
-            "set key below\nset offsets graph 0.04, graph 0.04, graph 0.03, graph 0.03\nplot ",
-            share ? "share (%)" : "samples per class");
+    fprintf(
+        out,
+        "set xlabel 'training %s'\nset ylabel 'test accuracy (%%), mean and std'\n"
+        "set key below width 2\nset offsets graph 0.04, graph 0.04, graph 0.03, graph 0.03\nplot ",
+        share ? "share (%)" : "samples per class");
     for (int i = 0; i < curves; i++) {
         const cli_result *result = &results->item[first[i]];
         if (points[i] == 0) /* no fit of this method succeeded */

@@ -112,20 +112,40 @@ static bool is_json(const char *path) {
     return length > 5 && strcmp(path + length - 5, ".json") == 0;
 }
 
+/* At most six numbers beside a small panel: gnuplot would write up to fourteen, one on the other.
+ */
+static void write_tics(FILE *out, double low, double high) {
+    static const double nice[] = {2, 5, 10};
+    const double span = high - low;
+    if (!(span > 1e-9 * fmax(fabs(low), fabs(high))) || isinf(span)) {
+        fputs("set ytics autofreq\n", out);
+        return;
+    }
+    double step = pow(10, floor(log10(span / 5)));
+    for (int i = 0; i < 3 && span > 5 * step; i++)
+        step = nice[i] * pow(10, floor(log10(span / 5)));
+    fprintf(out, "set ytics %.10g\n", step);
+}
+
 /* One panel; false when the objective is not a list of numbers. */
 static bool write_curve_panel(const cli_figure *figure, const json_t *curve, int index) {
     const json_t *objective = json_object_get(curve, "objective");
     const json_t *data = json_object_get(curve, "data");
     const size_t count = json_array_size(objective);
     FILE *out = figure->script;
+    double low = INFINITY, high = -INFINITY;
     fprintf(out, "$panel%d << END\n", index);
     for (size_t i = 0; i < count; i++) {
         const json_t *value = json_array_get(objective, i);
         if (!json_is_number(value))
             return false;
+        low = fmin(low, json_number_value(value));
+        high = fmax(high, json_number_value(value));
         fprintf(out, "%zu %.17g\n", i + 1, json_number_value(value));
     }
-    fputs("END\nset title ", out);
+    fputs("END\n", out);
+    write_tics(out, low, high);
+    fputs("set title ", out);
     cli_quote(figure, json_is_string(data) ? json_string_value(data) : "", 40);
     fprintf(out, "\nplot $panel%d with linespoints lw 1.8 ps 0.7 lc rgb '#000000' notitle\n",
             index);
@@ -176,7 +196,7 @@ int cli_figure_convergence(cli *c, const char *const *path, int count, cli_figur
     if (code != 0)
         return code;
     fprintf(figure->script,
-            "set xlabel '%s'\nset ylabel 'objective (12)'\nset key below\n"
+            "set xlabel '%s'\nset ylabel 'objective (12)'\nset key below width 2\n"
             "set offsets 0, 0, graph 0.05, graph 0.05\n",
             c->args.against != 0 ? "time (s)" : "iteration");
     if (wide(&r[0], c->args.against != 0 ? 100 : 60))

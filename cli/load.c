@@ -29,7 +29,8 @@ static char *probe(const char *word, const char *ending, const char *gz) {
 }
 
 const char *cli_data_dir(const cli *c) {
-    return c->args.data_dir != NULL ? c->args.data_dir : getenv("RLAR_DATA_DIR");
+    const char *dir = c->args.data_dir != NULL ? c->args.data_dir : getenv("RLAR_DATA_DIR");
+    return dir != NULL && dir[0] != '\0' ? dir : NULL; /* an empty name is none */
 }
 
 /* The ending is easily forgotten. */

@@ -31,7 +31,7 @@ char *cli_plain(const json_t *value);
 void cli_report_data(cli *c, const json_t *root);
 void cli_report_accuracy(cli *c, const cli_results *results);
 void cli_report_details(cli *c, const cli_results *results);
-void cli_report_comparison(cli *c, const json_t *comparison);
+void cli_report_comparison(cli *c, const json_t *comparison, const cli_results *results);
 void cli_report_settings(cli *c, const json_t *root, const cli_results *results);
 
 /* ---- report_reproduction.c ---- */

@@ -179,6 +179,13 @@ void cli_report_details(cli *c, const cli_results *results) {
 
 /* ---- comparison ---- */
 
+/* All with the same digits, so that they can be compared at a glance. */
+static void rank_cell(cli *c, double rank) {
+    char text[48];
+    snprintf(text, sizeof text, "%.2f", rank);
+    cli_html_number(c, isnan(rank) ? "\xe2\x80\x93" : text, rank, false);
+}
+
 static void rank_table(cli *c, const json_t *comparison) {
     static const char *const column[] = {"method", "average rank"};
     const json_t *methods = json_object_get(comparison, "methods");
@@ -188,7 +195,7 @@ static void rank_table(cli *c, const json_t *comparison) {
         cli_html_row(c);
         text_cell(c, json_array_get(methods, i));
         const json_t *rank = json_array_get(ranks, i);
-        short_cell(c, json_is_number(rank) ? json_number_value(rank) : NAN);
+        rank_cell(c, json_is_number(rank) ? json_number_value(rank) : NAN);
         cli_html_row_end(c);
     }
     cli_html_table_end(c);
@@ -216,21 +223,45 @@ static void pair_table(cli *c, const json_t *pairs) {
     cli_html_table_end(c);
 }
 
-void cli_report_comparison(cli *c, const json_t *comparison) {
+/* Does a data set stand there with several training sizes? */
+static bool several_sizes(const cli_results *results) {
+    for (int i = 1; i < results->count; i++)
+        for (int j = 0; j < i; j++)
+            if (strcmp(results->item[i].part[0], results->item[j].part[0]) == 0 &&
+                strcmp(results->item[i].part[1], results->item[j].part[1]) != 0)
+                return true;
+    return false;
+}
+
+/* "Over 12 data sets and sizes", and what to keep in mind. */
+static void write_blocks(cli *c, double blocks, const char *over, const json_t *column,
+                         const cli_results *results) {
+    const bool trials = strcmp(over, "trials") == 0, sizes = !trials && several_sizes(results);
+    cli_printf(c, "<p>Over %.0f ", blocks);
+    cli_html(c, over);
+    cli_printf(c, "%s", sizes ? " and sizes" : "");
+    if (json_is_string(column)) { /* of reproduce, which has several */
+        cli_printf(c, ", column ");
+        cli_html(c, json_string_value(column));
+    }
+    cli_printf(c, ".%s%s</p>\n",
+               trials  ? " Trials"
+               : sizes ? " Sizes of one data set"
+                       : "",
+               trials || sizes ? " share samples, so that the p values are too small." : "");
+}
+
+void cli_report_comparison(cli *c, const json_t *comparison, const cli_results *results) {
     const json_t *over = json_object_get(comparison, "over"),
                  *friedman = json_object_get(comparison, "friedman"),
                  *pairs = json_object_get(comparison, "wilcoxon");
     const double blocks = number_of(comparison, "blocks"), p = number_of(friedman, "p");
-    const bool trials = json_is_string(over) && strcmp(json_string_value(over), "trials") == 0;
     if (!json_is_object(comparison))
         return;
     cli_html_heading(c, 3, "Comparison of the methods");
-    if (!isnan(blocks) && json_is_string(over)) {
-        cli_printf(c, "<p>Over %.0f ", blocks);
-        cli_html(c, json_string_value(over));
-        cli_printf(c, ".%s</p>\n",
-                   trials ? " Trials share samples, so that the p values are too small." : "");
-    }
+    if (!isnan(blocks) && json_is_string(over))
+        write_blocks(c, blocks, json_string_value(over), json_object_get(comparison, "column"),
+                     results);
     if (!isnan(p))
         cli_printf(c, "<p>Friedman's test: statistic %.4g, p = %.3g.</p>\n",
                    number_of(friedman, "statistic"), p);
@@ -283,6 +314,8 @@ void cli_report_settings(cli *c, const json_t *root, const cli_results *results)
         }
         cli_html_table_end(c);
     }
+    if (results->count == 0)
+        return;
     cli_html_table(c, "Parameters, and the cells of the grid that tuning selected", column,
                    COUNT(column), COUNT(column));
     for (int i = 0; i < results->count; i++) {

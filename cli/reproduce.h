@@ -37,6 +37,8 @@ typedef struct place_data {
 const char *place_missing(const cli *c, const paper_entry *place, const char **how);
 int place_load(cli *c, const paper_entry *place, int64_t trials, uint64_t seed, place_data *out);
 void place_free(place_data *data);
+/* What a file of the data folder holds. */
+const char *file_title(const char *file);
 const char *place_file(const paper_entry *place); /* what it is called in the data folder */
 /* Of the paper, or in the column of the defaults ours. */
 const char *place_scale(const paper_entry *place, column which);

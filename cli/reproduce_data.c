@@ -11,7 +11,12 @@ typedef struct source {
     const char *scale; /* NULL: unit, the paper's */
 } source;
 
-#define UCI "from the UCI Machine Learning Repository, one sample per line, the class last"
+#define UCI                                                                                        \
+    "from the UCI Machine Learning Repository (https://archive.ics.uci.edu), one sample per "      \
+    "line, "                                                                                       \
+    "the class last"
+#define SHIPS "; it ships with rlar, in its folder data"
+#define AR_HOME "on request for research (http://www2.ece.ohio-state.edu/~aleix/ARdatabase.html)"
 #define FACES "as a MATLAB file with fea (a 32 x 32 image per row, column by column) and gnd"
 
 /* One column of Dermatology, the age, is far larger than the others and would be nearly all of a
@@ -19,26 +24,27 @@ typedef struct source {
  * the noise, without it 8. */
 static const source sources[] = {
     {"dermatology", "Dermatology", "dermatology", UCI, "minmax,unit"},
-    {"diabetes", "Diabetes", "diabetes", UCI " (Pima Indians diabetes)", NULL},
-    {"ionosphere", "Ionosphere", "ionosphere", UCI, NULL},
-    {"iris", "Iris", "iris", UCI, NULL},
-    {"wine", "Wine", "wine", UCI, NULL},
+    {"diabetes", "Diabetes", "diabetes", UCI " (Pima Indians diabetes)" SHIPS, NULL},
+    {"ionosphere", "Ionosphere", "ionosphere", UCI SHIPS, NULL},
+    {"iris", "Iris", "iris", UCI SHIPS, NULL},
+    {"wine", "Wine", "wine", UCI SHIPS, NULL},
     {"binalpha", "Binalpha", "binalpha",
      "the Binary Alphadigits, 36 classes x 39 images of 20 x 16, as a MATLAB file with fea and "
-     "gnd",
+     "gnd (binaryalphadigs.mat of https://github.com/ma-xu/L21FS)",
      NULL},
-    {"yaleb", "YaleB", "YaleB_32x32", "the Extended Yale B faces, cropped, " FACES, NULL},
+    {"yaleb", "YaleB", "YaleB_32x32",
+     "the Extended Yale B faces, cropped, " FACES " (https://github.com/coekgit/WGE_LRP)", NULL},
     {"ar", "AR", "AR_32x32",
-     "the AR faces, on request for research: 100 people x 14 images without occlusion, " FACES,
-     NULL},
-    {"coil20", "COIL20", "COIL20", "the objects of COIL-20, 1440 images, " FACES, NULL},
+     "the AR faces, " AR_HOME ": 100 people x 14 images without occlusion, " FACES, NULL},
+    {"coil20", "COIL20", "COIL20",
+     "the objects of COIL-20, 1440 images, " FACES " (https://github.com/coekgit/WGE_LRP)", NULL},
     {"caltech101", "Caltech101", "Caltech101_spm3000",
      "spatial-pyramid features of Caltech 101, 9144 x 3000, as a MATLAB file with fea and gnd",
      NULL},
     {"glasses", "AR with glasses", "AR_glasses_32x32",
-     "the AR faces with sunglasses, on request for research: 100 people x 6 images, " FACES, NULL},
+     "the AR faces with sunglasses, " AR_HOME ": 100 people x 6 images, " FACES, NULL},
     {"scarf", "AR with scarves", "AR_scarf_32x32",
-     "the AR faces with scarves, on request for research: 100 people x 6 images, " FACES, NULL},
+     "the AR faces with scarves, " AR_HOME ": 100 people x 6 images, " FACES, NULL},
 };
 
 /* Corrupted training images of a class in the table of blocks; pixels of a side. */
@@ -140,6 +146,13 @@ const char *place_scale(const paper_entry *place, column which) {
     if (which == COLUMN_DEFAULT)
         return RLAR_SCALE_DEFAULT;
     return scale != NULL ? scale : RLAR_SCALE_PAPER;
+}
+
+const char *file_title(const char *file) {
+    for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++)
+        if (strcmp(sources[i].file, file) == 0)
+            return sources[i].title;
+    return file;
 }
 
 const char *place_file(const paper_entry *place) {

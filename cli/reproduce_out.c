@@ -66,15 +66,28 @@ static void printed_text(const paper_entry *printed, char *buf, size_t size) {
         snprintf(buf, size, "%.2f \xc2\xb1 %.2f", printed->mean, printed->std);
 }
 
+/* A row of the columns that were asked for. */
+static void add_row(cli_table *table, const reproduction *r, const char *method,
+                    const char *printed, const char *const *cell) {
+    char line[512];
+    size_t used = (size_t)snprintf(line, sizeof line, "%s\t%s", method, printed);
+    for (int k = 0; k < COLUMNS && used < sizeof line; k++)
+        if (r->wanted[k])
+            used += (size_t)snprintf(line + used, sizeof line - used, "\t%s", cell[k]);
+    cli_table_add(table, "%s", line);
+}
+
 static void place_text(cli *c, const reproduction *r, const paper_entry *place) {
     enum { CELL = 48 };
-    cli_table table = {.columns = 2 + COLUMNS, .right = ~1U};
+    static const char *const heading[COLUMNS] = {"preset  ", "default  ", "oracle  ", "cv  "};
+    cli_table table = {.columns = 2, .right = ~1U};
     char title[160], text[1 + COLUMNS][CELL];
+    const char *cell[COLUMNS];
+    for (int k = 0; k < COLUMNS; k++)
+        table.columns += r->wanted[k];
     place_title(place, title, sizeof title);
     cli_printf(c, "%s\n", title);
-    cli_table_add(&table, "method\tpaper\t%s\t%s\t%s\t%s", r->wanted[0] ? "preset  " : "",
-                  r->wanted[1] ? "default  " : "", r->wanted[2] ? "oracle  " : "",
-                  r->wanted[3] ? "cv  " : "");
+    add_row(&table, r, "method", "paper", heading);
     for (int m = 0; m < r->method.count; m++) {
         const paper_entry *printed = paper_find(&r->paper, place, r->method.item[m]);
         printed_text(printed, text[COLUMNS], CELL);
@@ -86,8 +99,9 @@ static void place_text(cli *c, const reproduction *r, const paper_entry *place) 
                 cell_text(printed, &result, text[k], CELL);
             }
         }
-        cli_table_add(&table, "%s\t%s\t%s\t%s\t%s\t%s", r->method.item[m], text[COLUMNS], text[0],
-                      text[1], text[2], text[3]);
+        for (int k = 0; k < COLUMNS; k++)
+            cell[k] = text[k];
+        add_row(&table, r, r->method.item[m], text[COLUMNS], cell);
     }
     cli_table_print(c, &table);
     cli_printf(c, "\n");
@@ -198,6 +212,15 @@ static json_t *command_json(const cli *c, const reproduction *r) {
     return command;
 }
 
+/* Has a data set been counted before, in this column? */
+static bool data_before(const reproduction *r, int index) {
+    for (int k = 0; k < index; k++)
+        if (r->done[k].which == r->done[index].which &&
+            strcmp(r->done[k].place->data, r->done[index].place->data) == 0)
+            return true;
+    return false;
+}
+
 /* Do the methods differ over the places? Of the column that is nearest to what the paper did. */
 static int comparison_json(cli *c, const reproduction *r, json_t **out) {
     const column which = r->wanted[COLUMN_ORACLE]   ? COLUMN_ORACLE
@@ -206,10 +229,12 @@ static int comparison_json(cli *c, const reproduction *r, json_t **out) {
                                                     : COLUMN_DEFAULT;
     cli_row *row = cli_alloc((size_t)r->n_done * (size_t)r->method.count * sizeof *row);
     cli_outcome outcome = {.row = row, .n_methods = r->method.count, .spec = &r->spec};
-    for (int i = 0; i < r->n_done; i++)
+    for (int i = 0; i < r->n_done; i++) {
+        /* several sizes of one data set are not independent */
+        outcome.n_data += r->done[i].which == which && !data_before(r, i);
         for (int m = 0; m < r->method.count && r->done[i].which == which; m++)
             row[outcome.n_rows++] = (cli_row){.result = result_of(&r->done[i], m)};
-    outcome.n_data = 1; /* several sizes of one data set are not independent */
+    }
     cli_comparison comparison;
     const int code = cli_comparison_make(c, &outcome, &comparison);
     *out = NULL;
@@ -234,6 +259,7 @@ int reproduction_json(cli *c, const reproduction *r, json_t **out) {
         for (int m = 0; m < r->method.count; m++)
             json_array_append_new(results, cell_json(r, &r->done[i], m));
     cli_json_set(root, "rlar", cli_json_text(rlar_version()));
+    cli_json_set(root, "blas", cli_json_blas(c));
     cli_json_set(root, "kind", cli_json_text("reproduce"));
     cli_json_set(root, "command", command_json(c, r));
     cli_json_set(root, "data", data_json(r));

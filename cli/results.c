@@ -107,6 +107,12 @@ static void add(cli_results *out, const char *file, json_t *root, json_t *entry)
     result->title = join(result->part, ~0U);
 }
 
+/* Of 'rlar reproduce convergence' or 'matrices', which measure no accuracy. */
+static bool has_figures(const json_t *root) {
+    return json_object_get(root, "convergence") != NULL ||
+           json_object_get(root, "matrices") != NULL;
+}
+
 /* The entries of "results"; a document without that key is one result itself (tune). */
 static int take_apart(cli *c, const char *file, json_t *root, cli_results *out) {
     json_t *list = json_object_get(root, "results");
@@ -117,7 +123,7 @@ static int take_apart(cli *c, const char *file, json_t *root, cli_results *out) 
                          file);
     if (list != NULL && !json_is_array(list))
         return cli_error(c, CODE_DATA, "%s: \"results\" is not a list", file);
-    if (list != NULL && json_array_size(list) == 0)
+    if (list != NULL && json_array_size(list) == 0 && !has_figures(root))
         return cli_error(c, CODE_DATA, "%s: \"results\" is empty: nothing was evaluated", file);
     const size_t more = list != NULL ? json_array_size(list) : 1;
     cli_result *grown = cli_alloc(((size_t)out->count + more) * sizeof *grown);
@@ -174,6 +180,9 @@ static bool wanted(const cli *c, const cli_result *result) {
            (c->args.method == NULL || strcmp(c->args.method, result->part[2]) == 0);
 }
 
+/* More titles than this nobody reads in a line. */
+enum { MOST_TITLES = 12 };
+
 /* "wine, 11 per class, rlar; wine, 11 per class, lda; ..." */
 char *cli_results_list(const cli_results *results) {
     char *list = NULL;
@@ -181,14 +190,18 @@ char *cli_results_list(const cli_results *results) {
     FILE *out = open_memstream(&list, &size);
     if (out == NULL)
         return cli_strdup("", 0);
-    for (int i = 0; i < results->count; i++)
+    for (int i = 0; i < results->count && i < MOST_TITLES; i++)
         fprintf(out, "%s%s", i > 0 ? "; " : "", results->item[i].title);
+    if (results->count > MOST_TITLES)
+        fprintf(out, "; and %d more", results->count - MOST_TITLES);
     fclose(out);
     return list;
 }
 
 int cli_results_choose(cli *c, cli_results *results, const char *key, const char *how) {
     int kept = 0, named = 0;
+    if (results->count == 0)
+        return cli_error(c, CODE_DATA, "no result has the key \"%s\"; %s", key, how);
     for (int i = 0; i < results->count; i++)
         named += wanted(c, &results->item[i]);
     if (named == 0) {

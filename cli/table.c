@@ -56,7 +56,10 @@ static void print_row(cli *c, const cli_table *table, const char *at, const int 
         const bool right = (table->right >> j & 1U) != 0, last = j + 1 == table->columns;
         if (right)
             cli_printf(c, "%*s", pad, "");
-        cli_write(c, at, length);
+        size_t shown = length;
+        while (last && shown > 0 && at[shown - 1] == ' ')
+            shown--;
+        cli_write(c, at, shown);
         if (!right && !last)
             cli_printf(c, "%*s", pad, "");
         cli_write(c, last ? "\n" : "  ", last ? 1 : 2);

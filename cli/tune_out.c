@@ -64,6 +64,12 @@ static void print_range(cli *c, const tuning *t, int64_t axis) {
 
 /* How flat the top is, and the cell that the rule of one standard error would take. */
 static void print_flatness(cli *c, const tuning *t) {
+    if (t->n_within == 1) {
+        cli_printf(
+            c, "flat top    1 of %lld cells, the best itself, is within one standard error of it\n",
+            (long long)t->tried);
+        return;
+    }
     cli_printf(c, "flat top    %lld of %lld cells are within one standard error of the best:\n",
                (long long)t->n_within, (long long)t->tried);
     for (int64_t i = 0; i < t->result.n_axes; i++) {

@@ -154,6 +154,7 @@ typedef struct rlar_event {
     rlar_event_kind kind;
     int64_t done, total;
     const rlar_info *info; /* RLAR_EVENT_ITERATION only */
+    int64_t known; /* RLAR_EVENT_FIT: of those done, how many were not fitted, but in a journal */
 } rlar_event;
 
 /* Called on the thread that called the library. A non-zero answer cancels: RLAR_E_CANCELLED. */
@@ -453,6 +454,8 @@ typedef struct rlar_eval_result {
     int64_t train_min, train_max, test_min, test_max; /* sizes over the trials */
     const int64_t *cell_trials;                       /* in how many trials the cell was tried */
     const int64_t *cell_failures;                     /* in how many of these its fit failed */
+    const int64_t *cell_whole; /* in how many it was tried on all that a trial has, with cv all
+                                  folds: only cells that have all trials can be compared */
 } rlar_eval_result;
 
 /* All that can be said of the specification without data; rlar_evaluate starts with it. */

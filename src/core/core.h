@@ -86,6 +86,7 @@ rlar_status rlar__interrupted(rlar_ctx *ctx);
 /* Report an event through the progress callback. */
 rlar_status rlar__report(rlar_ctx *ctx, rlar_event_kind kind, int64_t done, int64_t total,
                          const rlar_info *info);
+rlar_status rlar__tell(rlar_ctx *ctx, const rlar_event *event);
 /* Seconds on a monotonic clock. */
 double rlar__now(void);
 

@@ -134,6 +134,10 @@ rlar_status rlar__interrupted(rlar_ctx *ctx) {
     return rlar__poll(ctx);
 }
 
+rlar_status rlar__tell(rlar_ctx *ctx, const rlar_event *event) {
+    return ctx->progress ? call_back(ctx, event) : rlar__poll(ctx);
+}
+
 rlar_status rlar__report(rlar_ctx *ctx, rlar_event_kind kind, int64_t done, int64_t total,
                          const rlar_info *info) {
     if (!ctx->progress || (ctx->child && kind == RLAR_EVENT_ITERATION))

@@ -27,11 +27,13 @@ static rlar_status alloc_search(rlar_ctx *ctx, rlar_eval_method *m, int64_t tria
     RLAR_TRY(rlar__calloc(ctx, cells, sizeof(double), "the grid", &m->cell_accuracy));
     RLAR_TRY(rlar__calloc(ctx, cells, sizeof(int64_t), "the grid", &m->cell_failures));
     RLAR_TRY(rlar__calloc(ctx, cells, sizeof(int64_t), "the grid", &m->cell_trials));
+    RLAR_TRY(rlar__calloc(ctx, cells, sizeof(int64_t), "the grid", &m->cell_whole));
     if (m->grid.n_axes == 0)
         return RLAR_OK;
     /* trials and cells are each limited, so that their product fits. */
     RLAR_TRY(rlar__calloc(ctx, trials * cells, sizeof(double), "the grid", &m->search));
     RLAR_TRY(rlar__calloc(ctx, trials * cells, sizeof(bool), "the grid", &m->tried));
+    RLAR_TRY(rlar__calloc(ctx, trials * cells, sizeof(bool), "the grid", &m->whole));
     return rlar__calloc(ctx, trials * cells, sizeof(char *), "the grid", &m->search_failure);
 }
 
@@ -91,7 +93,8 @@ static void free_method(rlar_eval_method *m, int64_t trials) {
     void *const arrays[] = {m->axis_names,      m->cell_values,   m->search,      m->tried,
                             m->cell_accuracy,   m->cell_failures, m->cell_trials, m->selected,
                             m->accuracy,        m->balanced,      m->macro_f1,    m->fit_seconds,
-                            m->predict_seconds, m->confusion,     m->finished};
+                            m->predict_seconds, m->confusion,     m->finished,    m->whole,
+                            m->cell_whole};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         rlar__free(arrays[i]);
     rlar__grid_free(&m->grid);
@@ -113,10 +116,11 @@ static void average_cells(rlar_eval_method *m, int64_t trials) {
     const int64_t cells = m->grid.cells;
     for (int64_t i = 0; i < cells; i++) {
         double sum = 0;
-        m->cell_failures[i] = m->cell_trials[i] = 0;
+        m->cell_failures[i] = m->cell_trials[i] = m->cell_whole[i] = 0;
         for (int64_t t = 0; t < trials; t++) {
             const double value = m->search[t * cells + i];
             m->cell_trials[i] += m->tried[t * cells + i];
+            m->cell_whole[i] += m->whole[t * cells + i];
             if (isnan(value))
                 m->cell_failures[i] += m->tried[t * cells + i];
             else
@@ -199,12 +203,13 @@ void rlar__eval_finish(rlar_eval *eval, int64_t method, rlar_tune tune) {
     r->cell_values = m->cell_values;
     if (m->search == NULL) {
         m->cell_accuracy[0] = r->accuracy_mean;
-        m->cell_trials[0] = trials;
+        m->cell_trials[0] = m->cell_whole[0] = trials;
         m->cell_failures[0] = r->failed;
     }
     r->cell_accuracy = m->cell_accuracy;
     r->cell_trials = m->cell_trials;
     r->cell_failures = m->cell_failures;
+    r->cell_whole = m->cell_whole;
     r->n_selected = tune == RLAR_TUNE_NONE ? 0 : tune == RLAR_TUNE_ORACLE ? 1 : trials;
     r->selected = m->selected;
 }

@@ -12,10 +12,12 @@ typedef struct rlar_eval_method {
     const char **cell_values; /* cells x n_axes, into grid */
     double *search;           /* trials x cells accuracies of the search, NaN: failed; or NULL */
     bool *tried;              /* trials x cells: was it searched? */
+    bool *whole;              /* trials x cells: on all folds of the trial? */
     char **search_failure;    /* the texts of those that failed */
     double *cell_accuracy;    /* cells */
     int64_t *cell_failures;   /* cells */
     int64_t *cell_trials;     /* cells: in how many trials it was tried */
+    int64_t *cell_whole;      /* cells: in how many on all folds */
     int64_t *selected;        /* trials: the cell of each final fit */
     double *accuracy, *balanced, *macro_f1; /* trials */
     double *fit_seconds, *predict_seconds;  /* trials */

@@ -168,7 +168,7 @@ static rlar_status finish_early(rlar_ctx *ctx, rlar_run *run, int64_t method, in
     }
     if (!*finished && run->journal)
         RLAR_TRY(final_recalled(ctx, run, method, trial, finished));
-    return *finished ? rlar__run_count(ctx, run, 1) : RLAR_OK;
+    return *finished ? rlar__run_known(ctx, run, 1) : RLAR_OK;
 }
 
 /* What is there first, then the fits that are left. */
@@ -256,7 +256,12 @@ static rlar_status run_stages(rlar_ctx *ctx, rlar_run *run) {
             run->eval->method[m].confusion[i] = atomic_load(&run->confusion[m * cc + i]);
         rlar__eval_finish(run->eval, m, run->spec->tune);
     }
-    return rlar__report(ctx, RLAR_EVENT_FIT, run->total, run->total, NULL);
+    const rlar_event event = {.size = sizeof event,
+                              .kind = RLAR_EVENT_FIT,
+                              .done = run->total,
+                              .total = run->total,
+                              .known = run->known};
+    return rlar__tell(ctx, &event);
 }
 
 /* ---- The specification ---- */
@@ -350,10 +355,18 @@ static rlar_status start_run(rlar_ctx *ctx, rlar_run *run) {
     run->data_id = rlar__data_id(&run->labels);
     run->trials = runs_of(spec);
     RLAR_TRY(prepare(ctx, run));
-    if (!spec->journal)
-        return RLAR_OK;
-    RLAR_TRY(rlar__key_of_data(ctx, run->data, &run->labels, &run->key));
-    return rlar__journal_open(ctx, spec->journal, &run->journal);
+    return spec->journal ? rlar__key_of_data(ctx, run->data, &run->labels, &run->key) : RLAR_OK;
+}
+
+/* What is wrong with the data is told with their file; a journal names its own. */
+static rlar_status run_all(rlar_ctx *ctx, rlar_run *run) {
+    const rlar_eval_spec *spec = run->spec;
+    rlar_status status = start_run(ctx, run);
+    if (status >= 0 && spec->journal)
+        RLAR_TRY(rlar__journal_open(ctx, spec->journal, &run->journal));
+    if (status >= 0)
+        status = run_stages(ctx, run);
+    return status == RLAR_E_DATA ? rlar__fail_in(ctx, status, run->data->file) : status;
 }
 
 /* The caller's struct may be older (shorter) than ours: what it lacks is 0. */
@@ -396,16 +409,14 @@ rlar_status rlar_evaluate(rlar_ctx *ctx, const rlar_data *data, const rlar_eval_
     const rlar_eval_spec known = known_spec(spec);
     rlar_run run = {.data = data, .spec = &known, .threads = rlar_ctx_threads(ctx)};
     RLAR_TRY(rlar__blas_open(ctx, 0));
-    rlar_status status = start_run(ctx, &run);
-    if (status >= 0)
-        status = run_stages(ctx, &run);
+    const rlar_status status = run_all(ctx, &run);
     rlar__journal_close(run.journal);
     rlar__search_free(&run);
     rlar__free(run.inner_folds);
     rlar__free(run.confusion);
     if (status < 0) {
         rlar_eval_free(run.eval);
-        return status == RLAR_E_DATA ? rlar__fail_in(ctx, status, data->file) : status;
+        return status;
     }
     *out = run.eval;
     return RLAR_OK;

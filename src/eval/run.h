@@ -20,6 +20,7 @@ typedef struct rlar_run {
     _Atomic int64_t *confusion; /* n_methods times c x c; integers: any order of adding will do */
     _Atomic int64_t done;
     int64_t total; /* fits */
+    int64_t known; /* of those done, without fitting; only the caller's thread counts them */
 
     /* The search. Its parts are the training parts of the trials, or with cv the folds in them. */
     int64_t *part_first; /* trials + 1: the parts of each trial */
@@ -69,6 +70,8 @@ rlar_status rlar__unit_settle(rlar_ctx *ctx, const rlar_run *run, int64_t method
                               rlar_status status, char **failure);
 /* Count the fits, and tell. */
 rlar_status rlar__run_count(rlar_ctx *ctx, rlar_run *run, int64_t fits);
+/* The same for fits that need not be made: a forecast of the time must not take them for fast. */
+rlar_status rlar__run_known(rlar_ctx *ctx, rlar_run *run, int64_t fits);
 
 /* ---- The search (search.c) ---- */
 

@@ -318,7 +318,7 @@ static rlar_status recall_unit(rlar_ctx *ctx, rlar_run *run, int64_t index) {
     for (int64_t i = 0; i < items && status >= 0; i++)
         status = recall_item(ctx, run, &unit, i, &recalled);
     rlar__part_free(&unit.rows);
-    return status < 0 ? status : rlar__run_count(ctx, run, recalled);
+    return status < 0 ? status : rlar__run_known(ctx, run, recalled);
 }
 
 /* ---- From fits to trials ---- */
@@ -340,6 +340,7 @@ static void join_folds(rlar_run *run, int64_t method, int64_t trial, int64_t cel
         }
     }
     m->tried[place] = done > 0;
+    m->whole[place] = done == end - first;
     m->search[place] = done > 0 ? sum / (double)done : NAN;
 }
 

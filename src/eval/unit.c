@@ -30,7 +30,17 @@ rlar_status rlar__unit_settle(rlar_ctx *ctx, const rlar_run *run, int64_t method
 /* Only the calling thread tells; a child elsewhere has no callback. */
 rlar_status rlar__run_count(rlar_ctx *ctx, rlar_run *run, int64_t fits) {
     const int64_t done = atomic_fetch_add(&run->done, fits) + fits;
-    return ctx->progress ? rlar__report(ctx, RLAR_EVENT_FIT, done, run->total, NULL) : RLAR_OK;
+    const rlar_event event = {.size = sizeof event,
+                              .kind = RLAR_EVENT_FIT,
+                              .done = done,
+                              .total = run->total,
+                              .known = run->known};
+    return ctx->progress ? rlar__tell(ctx, &event) : RLAR_OK;
+}
+
+rlar_status rlar__run_known(rlar_ctx *ctx, rlar_run *run, int64_t fits) {
+    run->known += fits;
+    return rlar__run_count(ctx, run, fits);
 }
 
 /* ---- Open and close ---- */

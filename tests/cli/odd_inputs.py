@@ -209,7 +209,7 @@ def usage_errors():
               "evaluate good.csv --methods rlar --train-per-class 3 --coarse", USAGE, (r"--coarse", r"--tune"), CSV)
     yield Odd("going on from a file that is no journal",
               "evaluate good.csv --methods rlar --train-per-class 3 --resume good.csv", DATA,
-              (r"good\.csv", r"not a journal"), CSV)
+              (r"^rlar: good\.csv: not a journal",), CSV)
     yield Odd("a table that the paper has not", "reproduce tables", USAGE, (r"tables", r"--list"), {})
     yield Odd("tables without data", "reproduce uci", USAGE, (r"--data-dir", r"RLAR_DATA_DIR"), {})
     yield Odd("an unknown column of the tables", "reproduce uci --columns best", USAGE,

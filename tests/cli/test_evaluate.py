@@ -40,7 +40,10 @@ class Evaluate(Case):
 class Keys(Evaluate):
     def test_contract(self):
         whole = self.evaluate("--train-per-class", "5")
-        self.assertLessEqual({"rlar", "data", "protocol", "results"}, set(whole))
+        self.assertLessEqual({"rlar", "blas", "data", "protocol", "results"}, set(whole))
+        blas = self.json_of("doctor")["blas"]
+        self.assertEqual(whole["blas"]["kernel"], blas["kernel"])
+        self.assertNotIn("/", whole["blas"]["library"])
         self.assertRegex(whole["rlar"], r"^\d+\.\d+\.\d+")
         self.assertLessEqual({"name", "file", "n", "d", "classes"}, set(whole["data"][0]))
         entry = whole["data"][0]
@@ -219,6 +222,19 @@ class Tuning(Evaluate):
                               "--scale", chosen["scale"], "--classifier", chosen["classifier"])
             self.assertAlmostEqual(result["accuracy"]["trials"][trial],
                                    fixed["accuracy"]["trials"][trial], places=12)
+
+    def test_coarse_tells_which_cells_it_gave_up(self):
+        """"trials" where a cell was not tried to the end in all of them, and never at the chosen one."""
+        args = ("--train-per-class", "5", "--tune", "oracle", "--preset", "paper", "--grid",
+                "alpha=0.001,0.01,0.1,1,10,100", "--grid", "beta=0.01,0.1,1,10,100")
+        whole, coarse = self.only(*args), self.only(*args, "--coarse")
+        for cell in whole["grid"]["cells"]:
+            self.assertNotIn("trials", cell)
+        given_up = [cell for cell in coarse["grid"]["cells"] if "trials" in cell]
+        self.assertGreater(len(given_up), 0)
+        for cell in given_up:
+            self.assertLess(cell["trials"], len(coarse["accuracy"]["trials"]))
+            self.assertNotEqual({name: cell[name] for name in ("alpha", "beta")}, coarse["selected"][0])
 
     def test_cosine_classifiers(self):
         names = ("1nn", "1nn-cosine", "knn-cosine", "centroid-cosine")

@@ -151,6 +151,31 @@ class Shown(Plot):
         self.assertEqual(sorted(t for t in shown if t in ("50.0", "51.0", "52.0", "53.0")), ["50.0", "51.0", "52.0"])
         self.assertNotIn("nan", " ".join(shown))
 
+    def test_cells_that_were_given_up_have_no_number(self):
+        given_up = grid(alpha=[1, 2], beta=[1, 2])
+        given_up["cells"][3]["trials"] = 1
+        self.results("part.json", [result(grid=given_up)])
+        shown = self.figure("heatmap", "part.json")
+        self.assertIn("no number: not all trials", shown)
+        self.assertEqual(sorted(t for t in shown if t in ("50.0", "51.0", "52.0", "53.0")), ["50.0", "51.0", "52.0"])
+
+    def frame(self, name, table, **keys):
+        """Where the best cell is marked: the second path in its colour, after that of the key."""
+        self.results(name, [result(grid=table, **keys)])
+        self.figure("heatmap", name)
+        return re.findall(r"stroke='[^']*213, *94, *0[^']*'[^>]*d='([^']*)'", self.svg())[1]
+
+    def test_the_best_cell_is_the_chosen_one(self):
+        table = grid(alpha=[1, 2], beta=[1, 2])
+        first, last = {"alpha": 1, "beta": 1}, {"alpha": 2, "beta": 2}
+        best = self.frame("best.json", table)
+        self.assertNotEqual(self.frame("first.json", table, selected=[first]), best)
+        self.assertEqual(self.frame("last.json", table, selected=[last]), best)
+        self.assertEqual(self.frame("each.json", table, selected=[first, first]), best)  # cv: the best mean
+        for cell in table["cells"]:
+            cell["accuracy"] = 0.5
+        self.assertEqual(self.frame("tie.json", table), best)  # to the larger values
+
     def test_large_grids_have_no_numbers(self):
         values = list(range(13))
         self.results("large.json", [result(grid=grid(alpha=values, beta=[1, 2]))])
@@ -180,6 +205,8 @@ class Shown(Plot):
         shown = self.figure("heatmap", "many.json", "--method", "lda", "--data", "iris")
         self.assertEqual([t for t in shown if "per class" in t], ["iris, 5 per class, lda"])
         self.fails(USAGE, "plot", "heatmap", "many.json", "--data", "none", "-o", "f.svg", says=("none", "wine"))
+        self.results("more.json", 2 * entries)
+        self.fails(USAGE, "plot", "heatmap", "more.json", "-o", "f.svg", says=("16 results", "; and 4 more"))
 
     def test_confusion(self):
         shown = self.figure("confusion", "heat.json")
@@ -348,7 +375,7 @@ class Refused(Plot):
         "plot heatmap m.rlar -o f.svg": (DATA, r"m\.rlar:1:.*not JSON"),
         "plot heatmap ranks.json -o f.svg": (DATA, r'ranks\.json.*"results"'),
         "plot heatmap sizes.json -o f.svg": (DATA, '"grid".*--tune'),
-        "plot heatmap sweep.json -o f.svg": (DATA, "1 axes.*: k; .*ksweep"),
+        "plot heatmap sweep.json -o f.svg": (DATA, "1 axis.*: k; .*ksweep"),
         "plot ksweep heat.json -o f.svg": (DATA, "2 axes.*: alpha, beta; .*heatmap"),
         "plot ranks heat.json -o f.svg": (DATA, '"comparison".*three methods'),
         "plot matrices heat.json -o f.svg": (DATA, '"matrices"'),

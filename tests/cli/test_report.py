@@ -91,7 +91,7 @@ class Text(Report):
         self.assertEqual(len(accuracy), 5)
         self.assertEqual(len(details), 13)
         self.assertEqual(details[1][:4] + details[1][6:7], ["wine", "5 per class", "rlar", "90.50 ± 1.00", "10 ms"])
-        self.assertEqual(ranks[1:], [["rlar", "1"], ["lda", "2.9"], ["rr", "2.1"]])
+        self.assertEqual(ranks[1:], [["rlar", "1.00"], ["lda", "2.90"], ["rr", "2.10"]])
         text = self.page("rich.json")
         self.assertEqual(re.findall(r"<strong>([^<]*)</strong>", text), ["90.50 ± 1.00", "91.00 ± 1.00"] * 2)
         self.assertIn("alpha=0.1 beta=1 (2 of 2)", text)
@@ -175,6 +175,38 @@ class Text(Report):
         text = self.page("two.json")
         self.assertIn("Trials share samples", text)
         self.assertIn(["rlar", "lda", "+2.00", "0.03", "0.03"], Outline(text).tables[3] + Outline(text).tables[2])
+
+    def test_blas_of_the_run(self):
+        self.results("a.json", [result()], blas={"library": "libblas<3>.so", "config": "", "kernel": "Fast"})
+        self.assertIn("with the BLAS library libblas&lt;3&gt;.so, kernel Fast.", self.page("a.json"))
+        self.results("a.json", [result()], blas={"library": 3, "kernel": [1]})
+        self.page("a.json")
+
+    def test_sizes_of_one_data_set_share_samples(self):
+        """Over 6 data sets and sizes, not over 6 data sets."""
+        comparison = {"over": "data sets", "blocks": 6, "methods": ["rlar", "lda"], "average_rank": [1.2, 1.8]}
+        self.results("a.json", [result()], comparison={**comparison, "column": "oracle"})
+        self.assertIn("Over 6 data sets, column oracle.", self.page("a.json"))
+        for sizes, said in (((5, 10), True), ((5,), False)):
+            self.results("a.json", [result(data=d, method=m, train_per_class=u) for d in ("wine", "iris") for u in sizes
+                                    for m in ("rlar", "lda")], comparison=comparison)
+            text = self.page("a.json")
+            self.assertEqual("Over 6 data sets and sizes. Sizes of one data set share samples" in text, said)
+            self.assertEqual("Over 6 data sets." in text, not said)
+
+    @unittest.skipIf(shutil.which("gnuplot") is None, "gnuplot is not installed")
+    def test_figures_without_results(self):
+        """What 'rlar reproduce matrices' and 'convergence' answer: nothing but figures."""
+        eye = [[1, 0], [0, 1]]
+        self.write("figures.json", json.dumps({
+            "rlar": "1", "kind": "reproduce", "command": "rlar reproduce matrices convergence", "results": [],
+            "matrices": {"data": "ar", "T": eye, "V": eye, "S": eye, "classes": [1, 1]},
+            "convergence": [{"data": "ar", "train_per_class": 8, "objective": [3, 2, 1.5]}]}))
+        self.ok("report", "figures.json", "-o", "figures.html")
+        page = self.path("figures.html").read_text()
+        self.assertEqual(Outline(page).figures, 2)
+        self.assertIn("rlar reproduce matrices convergence", page)
+        self.assertNotIn("Results</h3>", page)
 
     def test_oracle_is_called_an_upper_bound(self):
         self.results("a.json", [result()], protocol={"tune": "oracle"})

@@ -138,6 +138,7 @@ class Reproduce(Case):
         self.assertRegex(done.text, r"uci +Iris, 10 per class +there")
         self.assertRegex(done.text, r"occlusion +AR, 8 per class, 2 of them with scarf +missing: AR_32x32")
         self.assertNotIn("Caltech", done.text)
+        self.assertRegex(done.text, r"caltech101 +its four sizes +by name only")
         self.assertRegex(done.text, r"figures +sensitivity, ksweep, convergence, matrices")
         self.assertIn("Caltech101, 25 per class", self.ok("reproduce", "--list", "caltech101").text)
 
@@ -149,6 +150,27 @@ class Reproduce(Case):
         self.assertIn("none of the data", done.err)
         self.assertFalse(self.path("rlar-reproduce.journal").exists())
         self.fails(USAGE, "reproduce", "uci", "--methods", "rlar,nothing", "--data-dir", DATA)
+
+    def test_a_missing_file_is_told_once(self):
+        """With where it comes from; JSON has every place that was skipped for it."""
+        answer, err = self.reproduce("uci", "ar", "blocks", "occlusion", "--methods", "rr", "--trials", "1",
+                                     "--columns", "preset")
+        self.assertEqual(err.count("AR_32x32"), 1)
+        self.assertRegex(err, r"AR: skipped, AR_32x32 is not in the data folder; it is the AR faces.*https?://")
+        skipped = [s["place"] for s in answer["skipped"] if s["missing"] == "AR_32x32"]
+        self.assertEqual(len(skipped), 4 + 4 + 6)
+
+    def test_no_data_folder(self):
+        self.fails(IO, "reproduce", "uci", "--data-dir", "nowhere", says="nowhere: no such folder")
+        done = self.run_rlar("reproduce", "uci", env={"RLAR_DATA_DIR": ""})  # as if it were not set
+        self.assertEqual(done.code, USAGE)
+        self.assertIn("where are the data", done.err)
+
+    def test_the_table_of_chosen_columns(self):
+        """Only what was asked for, and no blanks at the ends of lines."""
+        done = self.ok("reproduce", "uci", "--methods", "rr", "--trials", "2", "--columns", "preset", "--data-dir", DATA)
+        self.assertRegex(done.text, r"(?m)^method +paper +preset$")
+        self.assertNotRegex(done.text, r"(?m) $")
 
     def test_the_paper_has_all_its_numbers(self):
         rows = printed()

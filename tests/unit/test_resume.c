@@ -35,12 +35,17 @@ typedef struct world {
     rlar_eval_spec spec;
     char journal[64];
     int64_t fits, stop_after; /* counted by the callback, which cancels at the second */
+    int64_t known;            /* of these, without fitting */
 } world;
 
 static int count_fits(void *user, const rlar_event *event) {
     world *w = user;
-    if (event->kind == RLAR_EVENT_FIT)
+    if (event->kind == RLAR_EVENT_FIT) {
+        assert_true(event->known >= 0 && event->known <= event->done);
+        assert_true(event->done <= event->total);
         w->fits = event->done;
+        w->known = event->known;
+    }
     return w->stop_after > 0 && w->fits >= w->stop_after;
 }
 
@@ -97,6 +102,7 @@ static void assert_same_results(const rlar_eval_result *a, const rlar_eval_resul
     assert_memory_equal(a->macro_f1, b->macro_f1, TRIALS * sizeof(double));
     assert_memory_equal(a->confusion, b->confusion, C * C * sizeof(int64_t));
     assert_memory_equal(a->cell_trials, b->cell_trials, (size_t)a->cells * sizeof(int64_t));
+    assert_memory_equal(a->cell_whole, b->cell_whole, (size_t)a->cells * sizeof(int64_t));
     for (int64_t i = 0; i < a->cells; i++)
         assert_true(a->cell_accuracy[i] == b->cell_accuracy[i] ||
                     (isnan(a->cell_accuracy[i]) && isnan(b->cell_accuracy[i])));
@@ -120,6 +126,7 @@ static void go_on(const char *settings, rlar_tune tune, int coarse, int race) {
     w.spec.coarse = coarse;
     w.spec.race = race;
     rlar_eval *first = evaluate(&w, &plain), *eval = NULL;
+    assert_true(w.known < w.fits);
     w.spec.journal = w.journal;
     for (int64_t stop = 1; stop < 400; stop += 37) {
         w.stop_after = stop;
@@ -137,6 +144,7 @@ static void go_on(const char *settings, rlar_tune tune, int coarse, int race) {
     assert_same_results(&plain, &again);
     assert_true(again.fit_seconds > 0.0); /* those of the fits that were made */
     assert_int_equal(file_size(w.journal), size);
+    assert_int_equal(w.known, w.fits);
     rlar_eval_free(eval);
     rlar_eval_free(first);
     world_close(&w);
@@ -364,6 +372,11 @@ static int64_t check_race(world *w) {
     assert_same_choice(&whole, &r);
     assert_true(w->fits <= fits);
     const int64_t saved = fits - w->fits;
+    for (int64_t i = 0; i < r.cells; i++)
+        assert_true(r.cell_whole[i] <= r.cell_trials[i] &&
+                    whole.cell_whole[i] == whole.cell_trials[i]);
+    for (int64_t t = 0; t < r.n_selected; t++) /* what is chosen was tried to the end */
+        assert_true(r.cell_whole[r.selected[t]] >= (w->spec.tune == RLAR_TUNE_ORACLE ? TRIALS : 1));
     for (int64_t i = 0; i < r.cells && w->spec.tune == RLAR_TUNE_ORACLE; i++) {
         const double best = r.cell_accuracy[r.selected[0]];
         const double lost = (1.0 - r.cell_accuracy[i]) * (double)r.cell_trials[i];
