@@ -148,14 +148,14 @@ static PyObject *selected(const rlar_eval_result *r) {
     return list;
 }
 
-/* [({axis: value}, accuracy, trials)] of the cells that were tried. */
+/* [({axis: value}, accuracy, trials)] of the cells that were tried; trials: to the end. */
 static PyObject *tried(const rlar_eval_result *r) {
     PyObject *list = PyList_New(0);
     for (int64_t i = 0; list && i < r->cells; i++) {
         if (r->cell_trials[i] == 0)
             continue;
         PyObject *one =
-            Py_BuildValue("(NdL)", cell(r, i), r->cell_accuracy[i], (long long)r->cell_trials[i]);
+            Py_BuildValue("(NdL)", cell(r, i), r->cell_accuracy[i], (long long)r->cell_whole[i]);
         if (!one || PyList_Append(list, one) < 0)
             Py_CLEAR(list);
         Py_XDECREF(one);

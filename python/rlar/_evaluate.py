@@ -18,7 +18,8 @@ _MEASURES = ("accuracy", "balanced_accuracy", "macro_f1")
 
 def evaluate(X: Any, y: Any, methods: str | Iterable[str] | Mapping[str, Mapping[str, Any]] = "rlar", *,
              train_per_class: int | Sequence[int] | None = None,
-             train_fraction: float | Sequence[float] | None = None, folds: int | Sequence[int] | None = None, trials: int = 10, seed: int = 1, tune: str | None = None,
+             train_fraction: float | Sequence[float] | None = None, folds: int | Sequence[int] | None = None,
+             trials: int = 10, seed: int = 1, tune: str | None = None,
              grid: Mapping[str, Iterable[Any]] | None = None, tune_folds: int = 5, coarse: bool = False,
              scale: str | None = None, classifier: str | None = None, n_neighbors: int = 5,
              journal: str | os.PathLike[str] | None = None, per_trial: bool = False, n_jobs: int | None = None,
@@ -51,8 +52,8 @@ def evaluate(X: Any, y: Any, methods: str | Iterable[str] | Mapping[str, Mapping
     results : pandas.DataFrame, a row for each size and method (and trial). With tune,
         results.attrs["grids"] has for each size and method the accuracy of every cell that was tried,
         as rlar.plot.heatmap takes it: {"method", the size, "tune", "axes": [parameter, ...],
-        "cells": [{parameter: value, ..., "accuracy": mean over its trials, "trials": in how many of
-        them it was tried; with coarse perhaps not all}, ...]}.
+        "cells": [{parameter: value, ..., "accuracy": mean over its trials, "trials": in how many
+        it was tried to the end; with coarse perhaps not in all}, ...]}.
     """
     import pandas  # before the work: whoever has none should not learn it an hour later
 

@@ -80,8 +80,8 @@ void rlar__begin(rlar_ctx *ctx);
 
 /* RLAR_E_CANCELLED when someone asked to stop, else RLAR_OK. Cheap: call it in every long loop. */
 rlar_status rlar__poll(rlar_ctx *ctx);
-/* The same after a system call that a signal has interrupted, which may be the wish to stop: asks at
- * once, however short ago the last callback was. */
+/* The same after a system call that a signal has interrupted, which may be the wish to stop: asks
+ * at once, however short ago the last callback was. */
 rlar_status rlar__interrupted(rlar_ctx *ctx);
 /* Report an event through the progress callback. */
 rlar_status rlar__report(rlar_ctx *ctx, rlar_event_kind kind, int64_t done, int64_t total,
