@@ -11,7 +11,7 @@
     bench/minimise.py defaults   which one rule for alpha and beta serves all sets, by size
     bench/minimise.py table      the accuracies as the table of docs/solver.md
 
-Options: --build DIR (default build), --sets a,b, and for `accuracy` --tune oracle,cv, --solvers a:b, --threads N,
+Options: --build DIR (default build), --sets a,b, for `best` --long a:b (which of the long runs), and for `accuracy` --tune oracle,cv, --solvers a:b, --threads N,
 --journal FILE (finished fits, as of `rlar reproduce`, which has many of them too). Data from the folder RLAR_DATA_DIR; what is missing is
 named and left out. Results: docs/results/solver-*.json and solver-curves.svg. One thread, the solvers in turn,
 so times can be compared; `accuracy` uses all threads.
@@ -52,7 +52,7 @@ class Study:
     def __init__(self, options, scratch):
         self.build, self.sets, self.scratch = Path(options.build).resolve(), options.sets, Path(scratch)
         self.tunes, self.solvers, self.threads = options.tune, options.solvers, options.threads
-        self.journal = options.journal
+        self.journal, self.long = options.journal, options.long
         self.folder = Path(os.environ.get("RLAR_DATA_DIR", ""))
 
     def data(self, file):
@@ -87,7 +87,7 @@ def cell(row):
 def best(study):
     """The lowest objective of every cell that any run found."""
     for name in study.wanted(CELLS):
-        rows = study.cells_of(*CELLS[name][:2], *LONG)
+        rows = study.cells_of(*CELLS[name][:2], *study.long)
         if rows is None:
             continue
         keep = load("solver-best.json").get(name, {})
@@ -364,6 +364,7 @@ def main():
     parser.add_argument("--sets", type=lambda text: text.split(","), default=[])
     parser.add_argument("--tune", type=lambda text: text.split(","), default=["oracle", "cv"])
     parser.add_argument("--journal")
+    parser.add_argument("--long", type=lambda text: text.split(":"), default=LONG)
     parser.add_argument("--solvers", type=lambda text: text.split(":"), default=["paper", "minimise", SMOOTH])
     parser.add_argument("--threads", type=int, default=0)
     options = parser.parse_args()
