@@ -312,6 +312,31 @@ RLAR_API rlar_status rlar_data_write(rlar_ctx *ctx, const rlar_data *data, const
 /* Is there such a format? The error is that of writing, before there is anything to write. */
 RLAR_API rlar_status rlar_write_check(rlar_ctx *ctx, const char *path, const char *format);
 
+/* ---- One fit over several processes ---- */
+
+/* Ranks 0 .. ranks-1 hold different samples of the same data and make the same calls in the same
+ * order. The functions move bytes between them, block until that is done, and answer 0, or another
+ * number when the other cannot be reached any more. */
+typedef struct rlar_team {
+    size_t size;
+    int rank, ranks;
+    void *user;
+    int (*send)(void *user, int to, const void *bytes, size_t count);
+    int (*receive)(void *user, int from, void *bytes, size_t count);
+    int (*broadcast)(void *user, int from, void *bytes, size_t count); /* from one to all */
+} rlar_team;
+
+/* The context fits together with others from now on; team NULL: alone again. The team is not
+ * copied. When a call of one rank fails its host has to end the others, which wait for it. */
+RLAR_API rlar_status rlar_ctx_join(rlar_ctx *ctx, const rlar_team *team);
+/* From what each rank has read, in any number of parts with labels, to what it should hold for a
+ * fit: classes are numbered alike on all ranks, and samples move so that a class lies on one rank
+ * and sums are those of one process. Within a class the order is that of the ranks and of the
+ * parts. The parts are freed as they go, and their places set to NULL; after an error the rest is
+ * the caller's. A rank may have no parts, and may get no samples. */
+RLAR_API rlar_status rlar_data_share(rlar_ctx *ctx, rlar_data **parts, int64_t count,
+                                     rlar_data **out);
+
 /* ---- Fit, predict, the model ---- */
 
 /* What NULL stands for in options, chosen by accuracy over many data sets (docs/decisions.md), and

@@ -3,6 +3,7 @@
  * What the method yields, a linear map, becomes a model together with the embedded samples; the
  * names and the scaling make it one that stands alone. */
 #include "data/dataset.h"
+#include "dist/team.h"
 #include "linalg/linalg.h"
 #include "model/model.h"
 #include "training.h"
@@ -31,19 +32,39 @@ static rlar_status check_map(rlar_ctx *ctx, const rlar_model *m, const char *met
     return RLAR_OK;
 }
 
+/* Rank 0 keeps the references of all ranks, in their order; the others keep their own. */
+static rlar_status collect_references(rlar_ctx *ctx, const rlar_training *t, rlar_model *m) {
+    const size_t output = (size_t)m->p * sizeof *m->z;
+    int64_t at = t->train.n, count = at;
+    if (rlar__team_rank(ctx) > 0) {
+        RLAR_TRY(rlar__team_send(ctx, 0, &count, sizeof count));
+        RLAR_TRY(rlar__team_send(ctx, 0, m->z, (size_t)count * output));
+        return rlar__team_send(ctx, 0, m->z_class, (size_t)count * sizeof *m->z_class);
+    }
+    for (int r = 1; r < rlar__team_ranks(ctx); r++, at += count) {
+        RLAR_TRY(rlar__team_receive(ctx, r, &count, sizeof count));
+        if (count < 0 || count > m->n - at)
+            return rlar__fail(ctx, RLAR_E_INTERNAL, "rank %d has %lld references, room is for %lld",
+                              r, (long long)count, (long long)(m->n - at));
+        RLAR_TRY(rlar__team_receive(ctx, r, m->z + at * m->p, (size_t)count * output));
+        RLAR_TRY(rlar__team_receive(ctx, r, m->z_class + at, (size_t)count * sizeof *m->z_class));
+    }
+    return RLAR_OK;
+}
+
 /* z = W^T x + b of the training samples. */
 static rlar_status embed_references(rlar_ctx *ctx, const rlar_training *t, rlar_model *m) {
     double *z = NULL;
-    const int64_t columns = rlar__padded(m->n);
+    const int64_t n = t->train.n, columns = rlar__padded(n);
     RLAR_TRY(rlar__alloc(ctx, columns, (size_t)m->p * sizeof *z, "the reference samples", &z));
     const rlar_status status = rlar__embed(ctx, m->p, columns, m->d, m->w, t->x, z);
-    if (status >= 0) {
-        memcpy(m->z, z, (size_t)(m->n * m->p) * sizeof *z);
-        rlar__add_offset(m->p, m->n, m->b, m->z);
-        memcpy(m->z_class, t->label, (size_t)m->n * sizeof *m->z_class);
+    if (status >= 0 && n > 0) {
+        memcpy(m->z, z, (size_t)(n * m->p) * sizeof *z);
+        rlar__add_offset(m->p, n, m->b, m->z);
+        memcpy(m->z_class, t->label, (size_t)n * sizeof *m->z_class);
     }
     rlar__free(z);
-    return status;
+    return status < 0 ? status : collect_references(ctx, t, m);
 }
 
 /* The map, which ends here, and what follows from it, into a fresh model. */
@@ -70,9 +91,10 @@ rlar_status rlar__fit_training(rlar_ctx *ctx, const rlar_training *t, const rlar
         train.start_b = start->b;
     }
     const rlar_status fitted = params->method->fit(ctx, &train, params, &map, info);
+    const int64_t n = rlar__team_rank(ctx) == 0 ? rlar__train_samples(&train) : train.n;
     rlar_status status = fitted;
     if (status >= 0)
-        status = rlar__model_new(ctx, t->train.d, map.p, t->train.c, t->train.n, &m);
+        status = rlar__model_new(ctx, t->train.d, map.p, t->train.c, n, &m);
     if (status >= 0)
         status = fill_model(ctx, t, params, &map, m);
     rlar__map_free(&map);

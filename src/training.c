@@ -6,6 +6,7 @@
 #include "training.h"
 
 #include "data/dataset.h"
+#include "data/ranks.h"
 #include "linalg/linalg.h"
 
 #include <math.h>
@@ -24,7 +25,6 @@ static int64_t row_at(const rlar_fit_options *o, int64_t i) {
 static rlar_status count_classes(rlar_ctx *ctx, const rlar_data *data, const rlar_fit_options *o,
                                  rlar_training *t, int64_t *map) {
     const int64_t n = t->train.n;
-    memset(t->first, 0, (size_t)(data->classes.count + 1) * sizeof *t->first);
     for (int64_t i = 0; i < n; i++) {
         const int64_t row = row_at(o, i);
         if (row < 0 || row >= data->view.n)
@@ -37,18 +37,22 @@ static rlar_status count_classes(rlar_ctx *ctx, const rlar_data *data, const rla
                               data->file, (long long)row + 1);
         t->first[data->label[row] + 1]++;
     }
+    RLAR_TRY(rlar__ranks_sizes(ctx, data->classes.count, t->first + 1, t->whole + 1));
     t->train.c = 0;
     for (int64_t i = 0; i < data->classes.count; i++) {
-        const int64_t size = t->first[i + 1];
-        map[i] = size > 0 ? t->train.c : -1;
-        if (size == 0)
+        const int64_t size = t->first[i + 1], all = t->whole[i + 1];
+        map[i] = all > 0 ? t->train.c : -1;
+        if (all == 0)
             continue;
         t->class_of[t->train.c] = i;
-        t->first[++t->train.c] = size;
+        t->whole[++t->train.c] = all;
+        t->first[t->train.c] = size;
     }
-    for (int64_t i = 0; i < t->train.c; i++)
+    for (int64_t i = 0; i < t->train.c; i++) {
         t->first[i + 1] += t->first[i];
-    return RLAR_OK;
+        t->whole[i + 1] += t->whole[i];
+    }
+    return rlar__ranks_blocks(ctx, t->train.c, t->first, t->whole, &t->blocks);
 }
 
 /* Stable: within a class the samples keep their order. */
@@ -77,16 +81,19 @@ static rlar_status check_counts(rlar_ctx *ctx, const rlar_data *data, const rlar
 
 /* What every call that trains checks first. */
 static rlar_status check_data(rlar_ctx *ctx, const rlar_data *data, const rlar_fit_options *o) {
-    if (data->view.n < 1 || data->view.d < 1)
+    if (data->view.n < (ctx->team ? 0 : 1) || data->view.d < 1)
         return rlar__fail(ctx, RLAR_E_DATA,
                           "%s: %lld samples of %lld features: nothing to learn from", data->file,
                           (long long)data->view.n, (long long)data->view.d);
-    if (!data->label)
+    if (!data->label && data->view.n > 0)
         return rlar__fail(ctx, RLAR_E_DATA,
                           "%s: no labels; name the label column (--label) or give --labels FILE",
                           data->file);
     if (o->rows && o->n_rows < 1)
         return rlar__fail(ctx, RLAR_E_ARG, "rlar_fit: no rows to train on");
+    if (o->rows && ctx->team)
+        return rlar__fail(ctx, RLAR_E_UNSUPPORTED,
+                          "rlar_fit: over several ranks there is no choice of rows");
     /* The BLAS counts in 32 bits. */
     const int64_t n = o->rows && o->n_rows > data->view.n ? o->n_rows : data->view.n;
     if (data->view.d > INT32_MAX || n > INT32_MAX)
@@ -104,7 +111,8 @@ static rlar_status group(rlar_ctx *ctx, const rlar_data *data, const rlar_fit_op
     int64_t *map = NULL;
     RLAR_TRY(rlar__alloc(ctx, n, sizeof *t->order, "the sample order", &t->order));
     RLAR_TRY(rlar__alloc(ctx, n, sizeof *t->label, "the labels", &t->label));
-    RLAR_TRY(rlar__alloc(ctx, classes + 1, sizeof *t->first, "the classes", &t->first));
+    RLAR_TRY(rlar__calloc(ctx, classes + 1, sizeof *t->first, "the classes", &t->first));
+    RLAR_TRY(rlar__calloc(ctx, classes + 1, sizeof *t->whole, "the classes", &t->whole));
     RLAR_TRY(rlar__alloc(ctx, classes, sizeof *t->class_of, "the classes", &t->class_of));
     RLAR_TRY(rlar__alloc(ctx, classes, sizeof *map, "the classes", &map));
     rlar_status status = count_classes(ctx, data, o, t, map);
@@ -114,6 +122,7 @@ static rlar_status group(rlar_ctx *ctx, const rlar_data *data, const rlar_fit_op
     RLAR_TRY(status);
     t->train.label = t->label;
     t->train.first = t->first;
+    t->train.blocks = &t->blocks;
     return check_counts(ctx, data, t);
 }
 
@@ -161,14 +170,20 @@ static rlar_status check_scaled(rlar_ctx *ctx, const rlar_training *t) {
     return RLAR_OK;
 }
 
-/* Nothing can be learned from samples that are all the same. Numbers are compared, not their bytes:
- * 0 and -0 are equal. */
-static rlar_status check_varies(rlar_ctx *ctx, const rlar_training *t) {
+/* Numbers are compared, not their bytes: 0 and -0 are equal. */
+static bool varies(const rlar_training *t) {
     const int64_t d = t->train.d;
     for (int64_t i = d; i < t->train.n * d; i += d)
         for (int64_t j = 0; j < d; j++)
             if (t->x[i + j] != t->x[j])
-                return RLAR_OK;
+                return true;
+    return false;
+}
+
+/* Nothing can be learned from samples that are all the same; over ranks, each looks at its own. */
+static rlar_status check_varies(rlar_ctx *ctx, const rlar_training *t) {
+    if (ctx->team || varies(t))
+        return RLAR_OK;
     return rlar__fail(
         ctx, RLAR_E_DATA,
         "%s: all %lld samples are equal after scaling: no feature varies, so there is "
@@ -224,7 +239,8 @@ static rlar_status load(rlar_ctx *ctx, rlar_training *t) {
         return rlar__fail(ctx, RLAR_E_TOO_LARGE, "%s: %lld features are too many", t->data->file,
                           (long long)d);
     RLAR_TRY(rlar__alloc(ctx, rlar__padded(n), sample, "the scaled samples", &t->x));
-    memset(t->x + n * d, 0, (size_t)(rlar__padded(n) - n) * sample);
+    if (n < rlar__padded(n))
+        memset(t->x + n * d, 0, (size_t)(rlar__padded(n) - n) * sample);
     const rlar_samples samples = {.x = t->x, .n = n, .feed = copy_samples, .user = t};
     RLAR_TRY(rlar__scaling_learn(ctx, &t->scaling, &samples, d));
     t->train.x = t->x;
@@ -282,6 +298,10 @@ bool rlar__training_spares(const rlar_ctx *ctx, const rlar_training *training, d
 static rlar_status fill(rlar_ctx *ctx, const rlar_data *data, const rlar_fit_options *options,
                         const rlar_params *params, rlar_training *t) {
     rlar_forecast f = {.size = sizeof f};
+    if (ctx->team && !params->method->ranks)
+        return rlar__fail(ctx, RLAR_E_UNSUPPORTED,
+                          "method %s is not distributed over ranks; fit it in one process",
+                          params->method->def.name);
     RLAR_TRY(rlar__training_group(ctx, data, options, t));
     if (data->view.weights)
         return rlar__fail(ctx, RLAR_E_UNSUPPORTED, "%s: method %s does not take sample weights",
@@ -314,6 +334,7 @@ void rlar__training_clear(rlar_training *t) {
     rlar__free(t->order);
     rlar__free(t->label);
     rlar__free(t->first);
+    rlar__free(t->whole);
     rlar__free(t->class_of);
 }
 

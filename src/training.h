@@ -11,12 +11,14 @@ struct rlar_training {
     const rlar_data *data;
     rlar_train train; /* what the method sees; its arrays are those below */
     rlar_scaling scaling;
-    double *x;         /* d x n, padded with zero columns to a multiple of RLAR_COLUMNS; or NULL */
-    bool large;        /* some numbers of the data may be beyond RLAR_LARGEST */
-    int64_t *order;    /* n: the sample of the data behind each column */
-    int32_t *label;    /* n */
-    int64_t *first;    /* c + 1 */
-    int64_t *class_of; /* c: the class of the data behind each class of the training */
+    double *x;      /* d x n, padded with zero columns to a multiple of RLAR_COLUMNS; or NULL */
+    bool large;     /* some numbers of the data may be beyond RLAR_LARGEST */
+    int64_t *order; /* n: the sample of the data behind each column */
+    int32_t *label; /* n */
+    int64_t *first; /* c + 1 */
+    int64_t *whole; /* c + 1: the same of all ranks */
+    rlar_blocks blocks;
+    int64_t *class_of;         /* c: the class of the data behind each class of the training */
     const rlar_method *sharer; /* whose shared object train.shared is, or NULL */
     void *shared;
     int at_once;      /* fits that may be under way, here and elsewhere */

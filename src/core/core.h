@@ -58,13 +58,14 @@ struct rlar_ctx {
     rlar_progress_fn progress; /* NULL in a child that does not run on the calling thread */
     rlar_log_fn log;
     void *user;
-    rlar_memory *memory; /* own_memory, or the parent's */
-    atomic_int *cancel;  /* own_cancel, or the parent's: set once, seen by all */
-    bool child;          /* made by rlar__ctx_child */
-    bool blas_room;      /* there was room for the buffers of the BLAS */
-    bool blas_warned;    /* a slow BLAS is mentioned once */
-    double next_poll;    /* rlar__now() before which rlar__poll() does not call back */
-    rlar_pool *pool;     /* made when first needed */
+    rlar_memory *memory;   /* own_memory, or the parent's */
+    atomic_int *cancel;    /* own_cancel, or the parent's: set once, seen by all */
+    bool child;            /* made by rlar__ctx_child */
+    bool blas_room;        /* there was room for the buffers of the BLAS */
+    bool blas_warned;      /* a slow BLAS is mentioned once */
+    double next_poll;      /* rlar__now() before which rlar__poll() does not call back */
+    rlar_pool *pool;       /* made when first needed */
+    const rlar_team *team; /* the ranks that share its fits; NULL: alone */
     rlar_memory own_memory;
     atomic_int own_cancel;
 };

@@ -99,6 +99,7 @@ void rlar__ctx_child(rlar_ctx *parent, bool on_caller, rlar_ctx *child) {
     child->user = parent->user;
     child->memory = parent->memory;
     child->cancel = parent->cancel;
+    child->team = on_caller ? parent->team : NULL;
 }
 
 void rlar__ctx_child_end(rlar_ctx *child) {

@@ -406,6 +406,10 @@ rlar_status rlar_evaluate(rlar_ctx *ctx, const rlar_data *data, const rlar_eval_
         return rlar__fail(ctx, RLAR_E_ARG,
                           "rlar_evaluate: every argument is needed, and the size of the spec");
     rlar__begin(ctx);
+    if (ctx->team)
+        return rlar__fail(ctx, RLAR_E_UNSUPPORTED,
+                          "rlar_evaluate: the context shares its fits with other ranks; evaluate "
+                          "with one that does not");
     const rlar_eval_spec known = known_spec(spec);
     rlar_run run = {.data = data, .spec = &known, .threads = rlar_ctx_threads(ctx)};
     RLAR_TRY(rlar__blas_open(ctx, 0));

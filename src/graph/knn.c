@@ -47,6 +47,11 @@ int64_t rlar__graph_stride(const rlar_groups *groups, int64_t k) {
     return stride;
 }
 
+int64_t rlar__class_size(const rlar_groups *groups, int64_t i) {
+    const int64_t *first = groups->blocks ? groups->blocks->first : groups->first;
+    return first[i + 1] - first[i];
+}
+
 int64_t rlar__graph_rule(const rlar_groups *groups) {
     return rlar__graph_clamped(groups, 10) > 0 ? 3 : 7;
 }
@@ -70,20 +75,8 @@ int64_t rlar__graph_changes(const rlar_groups *groups, int64_t k, const int32_t 
 int64_t rlar__graph_clamped(const rlar_groups *groups, int64_t k) {
     int64_t count = 0;
     for (int64_t i = 0; i < groups->c; i++)
-        count += groups->first[i + 1] - groups->first[i] <= k;
+        count += rlar__class_size(groups, i) <= k;
     return count;
-}
-
-int64_t rlar__class_of(const int64_t *start, int64_t c, int64_t t) {
-    int64_t low = 0, high = c;
-    while (high - low > 1) {
-        const int64_t middle = (low + high) / 2;
-        if (start[middle] <= t)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
 }
 
 void rlar__graph_carve(rlar_workspace *ws, const rlar_groups *groups, int64_t k, rlar_graph *out) {

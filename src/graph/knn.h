@@ -2,7 +2,7 @@
 #ifndef RLAR_KNN_H
 #define RLAR_KNN_H
 
-#include "core/core.h"
+#include "linalg/linalg.h"
 
 /* Among whom a sample looks for neighbours. */
 typedef enum rlar_reach {
@@ -16,8 +16,13 @@ typedef struct rlar_groups {
     int64_t n, c;
     const int64_t *first;
     const int32_t *label;
-    rlar_reach reach; /* zero: the class, as in the paper */
+    rlar_reach reach;          /* zero: the class, as in the paper */
+    const rlar_blocks *blocks; /* for sums over the samples of all ranks; NULL: all are here. A
+                                  class lies on one rank, so that its graph is local. */
 } rlar_groups;
+
+/* Of all ranks. */
+int64_t rlar__class_size(const rlar_groups *groups, int64_t i);
 
 /* Directed: sample j chooses count(j) others, nearest first: k, or all within reach where they are
  * fewer. */
@@ -36,8 +41,6 @@ int64_t rlar__graph_stride(const rlar_groups *groups, int64_t k);
 int64_t rlar__graph_count(const rlar_groups *groups, int64_t k, int64_t j);
 /* The paper's rule for k: 7 when every class has more than 10 samples, else 3 [N13]. */
 int64_t rlar__graph_rule(const rlar_groups *groups);
-/* The class i with start[i] <= t < start[i+1], of c. */
-int64_t rlar__class_of(const int64_t *start, int64_t c, int64_t t);
 /* Classes with no more than k samples. */
 int64_t rlar__graph_clamped(const rlar_groups *groups, int64_t k);
 void rlar__graph_carve(rlar_workspace *ws, const rlar_groups *groups, int64_t k, rlar_graph *out);

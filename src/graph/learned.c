@@ -11,7 +11,7 @@ static const int64_t EXACT_CLASS = 3000, EXACT_FIRST = 10000;
 int64_t rlar__largest_class(const rlar_groups *groups) {
     int64_t largest = 0;
     for (int64_t i = 0; i < groups->c; i++) {
-        const int64_t size = groups->first[i + 1] - groups->first[i];
+        const int64_t size = rlar__class_size(groups, i);
         largest = size > largest ? size : largest;
     }
     return largest;

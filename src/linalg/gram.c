@@ -1,11 +1,11 @@
 /* gram.c - products of tall and wide matrices, cut into panels and tiles of the output.
  *
  * A task makes one piece of the output with single-threaded BLAS calls. Sums over samples are cut
- * into blocks of RLAR_SUM_BLOCK: every block is summed by itself and the sums are added in the tree
- * of tree.c, so that the bits depend on n alone: not on threads, nor on which rank holds which
- * blocks. Debian's OpenBLAS has no dgemmt: panels over one triangle cost n d^2 instead of 2 n d^2.
- * Wide panels, because DGEMM packs its operands anew in every call: with tiles of 128 x 128 that
- * took as long as a third of the product. */
+ * into blocks: every block is summed by itself and the sums are added in the tree of tree.c, so
+ * that the bits depend on the blocks alone: not on threads, nor on which rank holds which of them.
+ * Debian's OpenBLAS has no dgemmt: panels over one triangle cost n d^2 instead of 2 n d^2. Wide
+ * panels, because DGEMM packs its operands anew in every call: with tiles of 128 x 128 that took as
+ * long as a third of the product. */
 #include "linalg/blas.h"
 
 enum {
@@ -89,9 +89,10 @@ rlar_status rlar__gram_add(rlar_ctx *ctx, int64_t d, int64_t n, const double *a,
 rlar_status rlar__gram_outer(rlar_ctx *ctx, const rlar_partials *partials, int64_t d, int64_t n,
                              const double *a, const double *b, double *c) {
     rlar_tree tree = rlar__tree_begin(partials, d, d, d, c);
-    for (int64_t start = 0; start < n; start += RLAR_SUM_BLOCK) {
-        RLAR_TRY(rlar__gram_add(ctx, d, min64(RLAR_SUM_BLOCK, n - start), a + start * d,
-                                b + start * d, true, rlar__tree_leaf(&tree)));
+    for (int64_t start = 0, end; start < n; start = end) {
+        end = rlar__partials_end(partials, n, start);
+        RLAR_TRY(rlar__gram_add(ctx, d, end - start, a + start * d, b + start * d, true,
+                                rlar__tree_leaf(&tree)));
         RLAR_TRY(rlar__tree_merge(ctx, &tree));
     }
     return rlar__tree_end(ctx, &tree);
@@ -142,9 +143,10 @@ rlar_status rlar__moments_add(rlar_ctx *ctx, int64_t d, int64_t p, int64_t n, co
 rlar_status rlar__moments(rlar_ctx *ctx, const rlar_partials *partials, int64_t d, int64_t p,
                           int64_t n, const double *a, const double *b, double *c) {
     rlar_tree tree = rlar__tree_begin(partials, d, p, 0, c);
-    for (int64_t start = 0; start < n; start += RLAR_SUM_BLOCK) {
-        RLAR_TRY(rlar__moments_add(ctx, d, p, min64(RLAR_SUM_BLOCK, n - start), a + start * d,
-                                   b + start * p, true, rlar__tree_leaf(&tree)));
+    for (int64_t start = 0, end; start < n; start = end) {
+        end = rlar__partials_end(partials, n, start);
+        RLAR_TRY(rlar__moments_add(ctx, d, p, end - start, a + start * d, b + start * p, true,
+                                   rlar__tree_leaf(&tree)));
         RLAR_TRY(rlar__tree_merge(ctx, &tree));
     }
     return rlar__tree_end(ctx, &tree);

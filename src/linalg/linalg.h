@@ -40,26 +40,68 @@ typedef double rlar_lanes __attribute__((vector_size(64), aligned(8), may_alias)
  * prediction. */
 rlar_status rlar__blas_open(rlar_ctx *ctx, int64_t beside);
 
-/* ---- Sums over samples in a fixed order (tree.c) ---- */
+/* ---- Sums over samples in a fixed order, over all ranks (tree.c) ---- */
 
-/* Buffers for sums over n samples of matrices of up to rows x cols. */
+/* How the samples of a fit, grouped by class, are cut for sums: into blocks of whole classes, as
+ * many as RLAR_SUM_BLOCK samples hold; a class that is larger is cut by itself. A rank holds some
+ * neighbouring blocks. */
+typedef struct rlar_blocks {
+    int64_t n;             /* samples here */
+    int64_t c;             /* classes */
+    const int64_t *first;  /* c + 1: where they begin among the samples of all ranks */
+    int64_t start;         /* where the samples here do */
+    int64_t before, total; /* blocks before those here, and in all */
+    bool ranks;            /* others are elsewhere, perhaps all of them */
+} rlar_blocks;
+
+/* All samples are here. */
+void rlar__blocks_init(int64_t c, const int64_t *first, rlar_blocks *out);
+/* Only those from .. to-1 are, the others on other ranks. False: these are no ends of blocks. */
+bool rlar__blocks_share(rlar_blocks *blocks, int64_t from, int64_t to);
+/* Of all ranks. */
+static inline int64_t rlar__blocks_samples(const rlar_blocks *blocks) {
+    return blocks->first[blocks->c];
+}
+/* The end of the block that begins with sample `start`; both counted from the first one here. */
+int64_t rlar__block_end(const rlar_blocks *blocks, int64_t start);
+/* The class i with start[i] <= t < start[i+1], of c. */
+int64_t rlar__class_of(const int64_t *start, int64_t c, int64_t t);
+
+/* Buffers for sums of matrices of up to rows x cols. */
 typedef struct rlar_partials {
     int levels; /* buffers: log2 of the number of blocks, 0 when one block holds all samples */
     int64_t size;
     double *stack;
+    const rlar_blocks *blocks; /* NULL: blocks of RLAR_SUM_BLOCK, all of them here */
+    double *piece;             /* of a message to another rank; NULL: there is none */
 } rlar_partials;
 
+/* For sums over n things that all ranks have, or a fit has alone. */
 void rlar__partials_carve(rlar_workspace *ws, int64_t n, int64_t rows, int64_t cols,
                           rlar_partials *out);
+/* For sums over the samples of all ranks; blocks NULL: the same as above. */
+void rlar__partials_carve_samples(rlar_workspace *ws, const rlar_blocks *blocks, int64_t n,
+                                  int64_t rows, int64_t cols, rlar_partials *out);
+/* The end of the block that begins at `start`, of n samples here. */
+int64_t rlar__partials_end(const rlar_partials *partials, int64_t n, int64_t start);
 
-/* One sum on its way: for each block of RLAR_SUM_BLOCK samples take a leaf, fill it (it holds
- * anything), merge; then end. Of the first `triangle` columns only the lower triangle is added. */
+/* Some neighbouring blocks that are summed: 2^level from `first` on. */
+typedef struct rlar_node {
+    int64_t first, level;
+} rlar_node;
+
+enum { RLAR_TREE_NODES = 128 }; /* pending at once: two for each level at most */
+
+/* One sum on its way: for each block take a leaf, fill it (it holds anything), merge; then end,
+ * after which all ranks have the result. Of the first `triangle` columns only the lower triangle is
+ * added. */
 typedef struct rlar_tree {
     const rlar_partials *partials;
     int64_t rows, cols, triangle;
     double *result;
-    int64_t block;
+    int64_t block; /* the number of the next */
     int top;
+    rlar_node node[RLAR_TREE_NODES]; /* pending */
 } rlar_tree;
 
 rlar_tree rlar__tree_begin(const rlar_partials *partials, int64_t rows, int64_t cols,
@@ -67,8 +109,9 @@ rlar_tree rlar__tree_begin(const rlar_partials *partials, int64_t rows, int64_t 
 double *rlar__tree_leaf(rlar_tree *tree);
 rlar_status rlar__tree_merge(rlar_ctx *ctx, rlar_tree *tree);
 rlar_status rlar__tree_end(rlar_ctx *ctx, rlar_tree *tree);
-/* How many merges follow block number k. */
-int rlar__tree_merges(int64_t k);
+/* The sum of a number for each of the n samples here, over all ranks. blocks NULL: as above. */
+rlar_status rlar__sum_samples(rlar_ctx *ctx, const rlar_blocks *blocks, int64_t n, const double *x,
+                              double *out);
 
 /* ---- Products (gram.c) ---- */
 
@@ -209,6 +252,8 @@ bool rlar__finite(int64_t n, const double *x);
 double rlar__row_norm(int64_t p, const double *row, int64_t ld);
 /* The sum of the numbers above the limit, and how many they are. */
 double rlar__sum_above(int64_t n, const double *x, double limit, int64_t *count);
+/* The sum of the numbers of one block. */
+double rlar__block_sum(int64_t n, const double *x);
 /* Sum in a fixed binary tree over blocks of RLAR_SUM_BLOCK. */
 double rlar__sum(int64_t n, const double *x);
 

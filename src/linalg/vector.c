@@ -156,7 +156,7 @@ double rlar__row_norm(int64_t p, const double *row, int64_t ld) {
 }
 
 RLAR_SIMD
-static double block_sum(int64_t n, const double *x) {
+double rlar__block_sum(int64_t n, const double *x) {
     double s[LANES] = {0};
     int64_t i = 0;
     for (; i + LANES <= n; i += LANES)
@@ -192,15 +192,16 @@ double rlar__sum_above(int64_t n, const double *x, double limit, int64_t *count)
     return add_lanes(s);
 }
 
-/* The tree of tree.c, with numbers for buffers. */
+/* The tree of tree.c, with numbers for buffers: after block k as many merges as k has trailing one
+ * bits, as a carry runs through a binary counter. */
 double rlar__sum(int64_t n, const double *x) {
     double stack[64];
     int top = 0;
     int64_t k = 0;
     for (int64_t start = 0; start < n; start += RLAR_SUM_BLOCK, k++) {
         const int64_t count = n - start < RLAR_SUM_BLOCK ? n - start : RLAR_SUM_BLOCK;
-        stack[top++] = block_sum(count, x + start);
-        for (int merges = rlar__tree_merges(k); merges > 0; merges--, top--)
+        stack[top++] = rlar__block_sum(count, x + start);
+        for (int64_t bits = k; bits & 1; bits >>= 1, top--)
             /* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): merges < top */
             stack[top - 2] += stack[top - 1];
     }

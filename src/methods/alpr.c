@@ -87,7 +87,8 @@ static void state_carve(rlar_workspace *ws, void *arg) {
     rlar__graph_carve(ws, &st->groups, n, &st->graph);
     st->s = rlar__carve(ws, n * st->graph.stride, sizeof *st->s);
     rlar__laplacian_carve(ws, &st->graph, &st->l);
-    rlar__wsolve_carve(ws, n, d, c, rlar__wsolve_prefers_dual(n, d), &st->wsolver);
+    rlar__wsolve_carve(ws, &st->groups, d, c, rlar__wsolve_prefers_dual(&st->groups, d),
+                       &st->wsolver);
 }
 
 /* How many others the class of sample j has: its edges, with k = n. */

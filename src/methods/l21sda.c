@@ -78,7 +78,7 @@ static void state_init(state *st, const rlar_train *train, const rlar_params *pa
                   .d = train->d,
                   .c = train->c,
                   .q = train->c - 1,
-                  .dual = rlar__wsolve_prefers_dual(train->n, train->d),
+                  .dual = train->n < train->d,
                   .x = train->x,
                   .groups = rlar__train_groups(train),
                   .lambda = rlar__param(params, "lambda"),
@@ -107,7 +107,7 @@ static void state_carve(rlar_workspace *ws, void *arg) {
     rlar__kept_gram_carve(ws, &st->kept);
     st->sums = rlar__carve(ws, st->still ? d * c : 0, sizeof *st->sums);
     if (!st->still)
-        rlar__wsolve_carve(ws, n, d, q, st->dual, &st->wsolver);
+        rlar__wsolve_carve(ws, &st->groups, d, q, st->dual, &st->wsolver);
 }
 
 /* T = Th^T Y. */

@@ -9,11 +9,12 @@
 /* The training samples as a method sees them: scaled, float64, grouped by class. */
 typedef struct rlar_train {
     int64_t n, d, c;
-    const double *x;       /* d x n, no gaps */
-    const int32_t *label;  /* n, not decreasing */
-    const int64_t *first;  /* c + 1: class i is the samples first[i] .. first[i+1]-1 */
-    const double *weights; /* n, or NULL */
-    const void *shared;    /* what the method's prepare() made for these samples, or NULL */
+    const double *x;           /* d x n, no gaps */
+    const int32_t *label;      /* n, not decreasing */
+    const int64_t *first;      /* c + 1: class i is the samples first[i] .. first[i+1]-1 */
+    const rlar_blocks *blocks; /* for sums over the samples of all ranks; NULL: all are here */
+    const double *weights;     /* n, or NULL */
+    const void *shared;        /* what the method's prepare() made for these samples, or NULL */
     const double *start_w, *start_b; /* d x p, p: a map to start from, or NULL */
 } rlar_train;
 
@@ -29,6 +30,7 @@ void rlar__map_free(rlar_map *map);
 
 typedef struct rlar_method {
     rlar_method_def def; /* name, title, citation, the parameter table */
+    bool ranks;          /* fits over several ranks: all its sums over samples add up */
     /* The most outputs p that these samples can give. */
     int64_t (*outputs)(const rlar_train *train, const rlar_params *params);
     /* Makes the map (rlar__map_new); the caller frees it, also after an error. */
@@ -72,6 +74,8 @@ int64_t rlar__param_int(const rlar_params *params, const char *name);
 
 /* The samples as the graphs see them. */
 rlar_groups rlar__train_groups(const rlar_train *train);
+/* Of all ranks. */
+int64_t rlar__train_samples(const rlar_train *train);
 /* outputs() of the regression methods: c. */
 int64_t rlar__outputs_classes(const rlar_train *train, const rlar_params *params);
 

@@ -41,7 +41,9 @@ static void state_init(state *st, const rlar_train *train, const rlar_params *pa
 static void state_carve(rlar_workspace *ws, void *arg) {
     state *st = arg;
     const int64_t n = st->train->n, d = st->train->d, c = st->train->c;
-    rlar__ridge_carve(ws, n, d, c, rlar__wsolve_prefers_dual(n, d), st->train->shared, &st->ridge);
+    const rlar_groups groups = rlar__train_groups(st->train);
+    rlar__ridge_carve(ws, n, d, c, rlar__wsolve_prefers_dual(&groups, d), st->train->shared,
+                      &st->ridge);
     st->t = rlar__carve(ws, n * c, sizeof *st->t);
     st->y = rlar__carve(ws, n * c, sizeof *st->y);
     st->value = rlar__carve(ws, n, sizeof *st->value);

@@ -83,7 +83,8 @@ static void state_carve(rlar_workspace *ws, void *arg) {
     st->y_old = rlar__carve(ws, n * c, sizeof *st->y_old);
     st->dhat = rlar__carve(ws, n, sizeof *st->dhat);
     st->dtil = rlar__carve(ws, d, sizeof *st->dtil);
-    rlar__wsolve_carve(ws, n, d, c, rlar__wsolve_prefers_dual(n, d), &st->wsolver);
+    rlar__wsolve_carve(ws, &st->groups, d, c, rlar__wsolve_prefers_dual(&st->groups, d),
+                       &st->wsolver);
 }
 
 /* Xt, one-hot targets, P = 1. */

@@ -97,7 +97,7 @@ static rlar_status aside(rlar_ctx *ctx, const rlar_state *st, rlar_map *map, rla
     rlar_state other = *st;
     rlar_ctx quiet;
     other.solver = RLAR_SOLVER_PAPER;
-    other.dual = rlar__wsolve_prefers_dual(st->n, st->d);
+    other.dual = rlar__wsolve_prefers_dual(&st->groups, st->d);
     other.tol = 0.0;
     RLAR_TRY(rlar__map_new(ctx, st->d, st->c, map));
     other.w = map->w;
@@ -257,6 +257,7 @@ const rlar_method rlar__method_rlar = {
             .source =
                 "confirmed: the paper; its contradictions are resolved in docs/paper-notes.md",
             .regression = 1},
+    .ranks = true,
     .outputs = rlar__outputs_classes,
     .fit = fit,
     .forecast = forecast,

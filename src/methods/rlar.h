@@ -17,6 +17,7 @@ typedef enum rlar_solver {
 typedef struct rlar_state {
     /* The problem. */
     int64_t n, d, c;
+    int64_t all; /* samples of all ranks */
     const double *x;
     rlar_groups groups;
     double alpha, beta, eps, tol;
@@ -45,6 +46,8 @@ void rlar__state_carve(rlar_workspace *ws, rlar_state *st);
 /* Call for_each for every sample, on all threads. */
 typedef void (*rlar_sample_fn)(rlar_state *st, int64_t j);
 rlar_status rlar__each_sample(rlar_ctx *ctx, rlar_state *st, rlar_sample_fn for_each);
+/* The sum of a number for each sample, over all ranks. */
+rlar_status rlar__state_sum(rlar_ctx *ctx, const rlar_state *st, const double *terms, double *out);
 
 /* ---- The steps of Algorithm 1 ---- */
 

@@ -62,6 +62,7 @@ void rlar__descent_carve(rlar_workspace *ws, rlar_descent *m) {
     m->rows = rlar__carve(ws, st->d, targets);
     m->before = rlar__carve(ws, st->n, lists);
     m->zero_b = rlar__carve(ws, st->c, sizeof(double));
+    m->room = rlar__carve(ws, 2, targets);
     rlar__lbfgs_carve(ws, m->coords.length, m->coords.image_length, m->coords.dual, &m->memory);
     m->coords.w = st->w;
     m->coords.b = st->b;
@@ -163,8 +164,9 @@ static rlar_status ray_at(rlar_ctx *ctx, void *arg, double t, double *value, dou
     rlar_state *st = &m->st;
     m->ray.t = t;
     RLAR_TRY(rlar__each_sample(ctx, st, trial_of));
-    *slope = rlar__sum(st->n, st->value);
-    *value = rlar__sum(st->n, st->smooth) + rlar__coords_sparsity(&m->coords, t, slope);
+    RLAR_TRY(rlar__state_sum(ctx, st, st->value, slope));
+    RLAR_TRY(rlar__state_sum(ctx, st, st->smooth, value));
+    *value += rlar__coords_sparsity(&m->coords, t, slope);
     return RLAR_OK;
 }
 

@@ -35,6 +35,7 @@ typedef struct rlar_descent {
     rlar_lbfgs memory;
     rlar_ray ray;
     double zero, *zero_b; /* the objective at W = 0, and its b */
+    double *room;         /* 2 x c */
     double tol;
     bool still; /* the last round ended because there was next to nothing to gain */
     bool near;  /* smoothing is small against the objective, if not against its distance from J(0)

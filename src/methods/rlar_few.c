@@ -35,7 +35,7 @@ static int64_t most(const rlar_state *st) {
 /* With n >= d the rows are moved by the steps anyway; the local search of neighbours has a memory
  * that would have to move too. */
 static bool possible(const rlar_state *st) {
-    return rlar__wsolve_prefers_dual(st->n, st->d) && !st->graph.local && most(st) >= SMALL;
+    return rlar__wsolve_prefers_dual(&st->groups, st->d) && !st->graph.local && most(st) >= SMALL;
 }
 
 /* Descending by strain, lower features first. */

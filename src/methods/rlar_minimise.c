@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "linalg/linalg.h"
+#include "solver/retarget.h"
 
 /* So few numbers in X that time does not matter; and so few features that a d x d system of them
  * does not. */
@@ -76,7 +77,9 @@ static rlar_status hopeless(rlar_ctx *ctx, rlar_minimum *q, bool *out) {
     if (!q->plain || !q->m.still)
         return RLAR_OK;
     RLAR_TRY(rlar__each_sample(ctx, st, bound_of));
-    if (rlar__sum(st->n, st->value) <= (1.0 - HOPELESS) * q->m.zero)
+    double bound;
+    RLAR_TRY(rlar__state_sum(ctx, st, st->value, &bound));
+    if (bound <= (1.0 - HOPELESS) * q->m.zero)
         return RLAR_OK;
     if (q->m.coords.dual) /* a product with the samples, so it is asked last */
         RLAR_TRY(rlar__minimise_strain(ctx, q, &worst));
@@ -131,21 +134,22 @@ static rlar_status measure_plain(rlar_ctx *ctx, rlar_descent *m, rlar_info *info
 
 /* At most one class keeps its margin at W = 0, one that outweighs the others: its pull is 0/0. At
  * the best b all pulls add up to 0, which tells what it is. */
-static void balance(rlar_descent *m) {
+static rlar_status balance(rlar_ctx *ctx, rlar_descent *m) {
     const rlar_state *st = &m->st;
     const int64_t c = st->c, *first = st->groups.first;
+    double *target = m->room, *others = m->room + c;
     for (int64_t l = 0; l < c; l++) {
-        const int64_t from = first[l], end = first[l + 1];
-        if (rlar__distance2(c, st->y + from * c, st->t + from * c) > KEPT * KEPT)
+        const double size = (double)rlar__class_size(&st->groups, l);
+        rlar__retarget_row(c, st->b, l, target);
+        if (rlar__distance2(c, st->b, target) > KEPT * KEPT)
             continue;
-        for (int64_t k = 0; k < c; k++) {
-            double others = 0.0;
-            for (int64_t i = 0; i < st->n; i++)
-                others += i < from || i >= end ? m->pull[i * c + k] : 0.0;
-            for (int64_t i = from; i < end; i++)
-                m->pull[i * c + k] = -others / (double)(end - from);
-        }
+        for (int64_t i = 0; i < st->n; i++)
+            st->value[i] = i < first[l] || i >= first[l + 1] ? 1.0 : 0.0;
+        RLAR_TRY(rlar__moments(ctx, &m->coords.partials, c, 1, st->n, m->pull, st->value, others));
+        for (int64_t i = first[l] * c; i < first[l + 1] * c; i++)
+            m->pull[i] = -others[i % c] / size;
     }
+    return RLAR_OK;
 }
 
 /* W = 0 and its objective; V is that of the samples, at length 0. If no strain is above 1, no W is
@@ -164,7 +168,7 @@ static rlar_status start_at_zero(rlar_ctx *ctx, rlar_minimum *q, double *strain,
     rlar__descent_smooth(m, PLAIN_EPS, PLAIN_EPS, PLAIN_EPS);
     RLAR_TRY(rlar__descent_evaluate(ctx, m, info));
     info->objective = m->zero = info->regression;
-    balance(m);
+    RLAR_TRY(balance(ctx, m));
     return rlar__minimise_strain(ctx, q, strain);
 }
 
@@ -179,7 +183,7 @@ static rlar_status warm_start(rlar_ctx *ctx, rlar_minimum *q, bool *warm) {
     memcpy(st->b, st->start_b, (size_t)st->c * sizeof *st->b);
     RLAR_TRY(measure_plain(ctx, &q->m, &at));
     const double share = at.locality / at.objective;
-    const double near = fmin(WARM_LEAST, NEAR * at.objective / (double)st->n);
+    const double near = fmin(WARM_LEAST, NEAR * at.objective / (double)st->all);
     *warm = st->start_is_better || (share <= WARM_MOST && at.objective <= q->m.zero);
     if (*warm)
         q->eps = st->start_is_better ? near : fmax(WARM_EPS * share, WARM_LEAST);
@@ -272,7 +276,7 @@ static rlar_status minimise(rlar_ctx *ctx, void *arg, rlar_info *info) {
 }
 
 static bool small(const rlar_state *st) {
-    return (double)st->n * (double)st->d <= SMALL;
+    return (double)st->all * (double)st->d <= SMALL;
 }
 
 bool rlar__minimise_in_primal(const rlar_state *st) {

@@ -33,6 +33,7 @@ void rlar__state_init(rlar_state *st, const rlar_train *train, const rlar_params
     *st = (rlar_state){.n = train->n,
                        .d = train->d,
                        .c = train->c,
+                       .all = rlar__train_samples(train),
                        .x = train->x,
                        .groups = rlar__train_groups(train),
                        .alpha = rlar__param(params, "alpha"),
@@ -46,7 +47,7 @@ void rlar__state_init(rlar_state *st, const rlar_train *train, const rlar_params
                        .start_b = train->start_b};
     if (k == 0)
         st->k = rlar__graph_rule(&st->groups);
-    st->dual = rlar__wsolve_prefers_dual(st->n, st->d) && !rlar__minimise_in_primal(st);
+    st->dual = rlar__wsolve_prefers_dual(&st->groups, st->d) && !rlar__minimise_in_primal(st);
     rlar__learned_init(&st->groups, st->k, (rlar_search)rlar__param_int(params, "search"),
                        train->shared, &st->graph);
 }
@@ -55,8 +56,9 @@ void rlar__state_carve(rlar_workspace *ws, rlar_state *st) {
     size_t targets = 0, edges = 0;
     if (!rlar__size_mul((size_t)st->c, sizeof(double), &targets))
         ws->overflow = true;
-    st->t = rlar__carve(ws, st->n, targets);
-    st->y = rlar__carve(ws, st->n, targets);
+    const int64_t outputs = st->n > 0 ? st->n : 1; /* a rank without samples has an offset, too */
+    st->t = rlar__carve(ws, outputs, targets);
+    st->y = rlar__carve(ws, outputs, targets);
     st->dhat = rlar__carve(ws, st->n, sizeof(double));
     st->dtil = rlar__carve(ws, st->d, sizeof(double));
     st->value = rlar__carve(ws, st->n, sizeof(double));
@@ -65,7 +67,7 @@ void rlar__state_carve(rlar_workspace *ws, rlar_state *st) {
     if (!rlar__size_mul((size_t)st->graph.v.stride, sizeof(double), &edges))
         ws->overflow = true;
     st->s = rlar__carve(ws, st->n, edges);
-    rlar__wsolve_carve(ws, st->n, st->d, st->c, st->dual, &st->wsolver);
+    rlar__wsolve_carve(ws, &st->groups, st->d, st->c, st->dual, &st->wsolver);
 }
 
 /* ---- The steps of Algorithm 1 ---- */
@@ -95,6 +97,10 @@ static rlar_status sweep_task(void *arg, int64_t start, int64_t end) {
 rlar_status rlar__each_sample(rlar_ctx *ctx, rlar_state *st, rlar_sample_fn for_each) {
     sweep s = {.st = st, .for_each = for_each};
     return rlar__parallel_ranges(ctx, st->n, SAMPLES_PER_TASK, sweep_task, &s);
+}
+
+rlar_status rlar__state_sum(rlar_ctx *ctx, const rlar_state *st, const double *terms, double *out) {
+    return rlar__sum_samples(ctx, st->groups.blocks, st->n, terms, out);
 }
 
 /* Equal samples: their edge is the cheapest, hence chosen, but adds nothing to X L X^T [N4]. */
@@ -157,9 +163,8 @@ static void residual_weight(rlar_state *st, int64_t i) {
 
 rlar_status rlar__update_dhat(rlar_ctx *ctx, rlar_state *st, rlar_info *info) {
     RLAR_TRY(rlar__each_sample(ctx, st, residual_weight));
-    info->regression = rlar__sum(st->n, st->value);
-    info->smoothed = rlar__sum(st->n, st->smooth);
-    return RLAR_OK;
+    RLAR_TRY(rlar__state_sum(ctx, st, st->value, &info->regression));
+    return rlar__state_sum(ctx, st, st->smooth, &info->smoothed);
 }
 
 void rlar__update_dtil(rlar_state *st, rlar_info *info) {
@@ -185,8 +190,11 @@ static void edge_lengths(rlar_state *st, int64_t j) {
 rlar_status rlar__measure_locality(rlar_ctx *ctx, rlar_state *st, rlar_info *info) {
     const double factor = st->beta / (2.0 * (double)st->k);
     RLAR_TRY(rlar__each_sample(ctx, st, edge_lengths));
-    info->locality = factor * rlar__sum(st->n, st->value);
-    info->smoothed += factor * rlar__sum(st->n, st->smooth);
+    double plain, smooth;
+    RLAR_TRY(rlar__state_sum(ctx, st, st->value, &plain));
+    RLAR_TRY(rlar__state_sum(ctx, st, st->smooth, &smooth));
+    info->locality = factor * plain;
+    info->smoothed += factor * smooth;
     return RLAR_OK;
 }
 
@@ -202,7 +210,7 @@ bool rlar__all_zero(int64_t count, const double *x) {
 /* The targets of a class are those of the output b, and b is their weighted mean. Classes of one
  * size are done at once. */
 void rlar__zero_offset(rlar_state *st) {
-    const int64_t c = st->c, *first = st->groups.first;
+    const int64_t c = st->c;
     double *b = st->b, *t = st->t, *sum = st->y; /* c numbers of each: there are samples */
     for (int64_t k = 0; k < c; k++)
         b[k] = 1.0 / (double)c;
@@ -213,8 +221,8 @@ void rlar__zero_offset(rlar_state *st) {
         for (int64_t l = 0; l < c; l++) {
             rlar__retarget_row(c, b, l, t);
             /* A class that outweighs the others keeps its margin at the best b. */
-            const double weight =
-                (double)(first[l + 1] - first[l]) / hypot(sqrt(rlar__distance2(c, b, t)), eps);
+            const double weight = (double)rlar__class_size(&st->groups, l) /
+                                  hypot(sqrt(rlar__distance2(c, b, t)), eps);
             total += weight;
             for (int64_t k = 0; k < c; k++)
                 sum[k] += weight * t[k];

@@ -10,8 +10,15 @@
 #include "solver/wsolve.h"
 
 rlar_groups rlar__train_groups(const rlar_train *train) {
-    return (rlar_groups){
-        .n = train->n, .c = train->c, .first = train->first, .label = train->label};
+    return (rlar_groups){.n = train->n,
+                         .c = train->c,
+                         .first = train->first,
+                         .label = train->label,
+                         .blocks = train->blocks};
+}
+
+int64_t rlar__train_samples(const rlar_train *train) {
+    return train->blocks ? rlar__blocks_samples(train->blocks) : train->n;
 }
 
 int64_t rlar__outputs_classes(const rlar_train *train, const rlar_params *params) {
@@ -87,7 +94,8 @@ void rlar__reduction_release(void *shared) {
 
 rlar_status rlar__ridge_prepare(rlar_ctx *ctx, const rlar_train *train, const rlar_params *params,
                                 int64_t fits, void **shared) {
-    const bool dual = rlar__wsolve_prefers_dual(train->n, train->d);
+    const rlar_groups groups = rlar__train_groups(train);
+    const bool dual = rlar__wsolve_prefers_dual(&groups, train->d);
     rlar_ridge_base *base = NULL;
     (void)params;
     (void)fits;

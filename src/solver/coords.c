@@ -40,7 +40,8 @@ void rlar__coords_carve(rlar_workspace *ws, rlar_coords *coords) {
     coords->room = rlar__carve(ws, coords->dual ? p->n : 0, targets);
     coords->span = rlar__carve(ws, coords->dual ? weights_of(coords) : 0, sizeof(double));
     coords->ones = rlar__carve(ws, p->n, sizeof(double));
-    rlar__partials_carve(ws, p->n, p->d > p->c ? p->d : p->c, p->c, &coords->partials);
+    rlar__partials_carve_samples(ws, p->groups->blocks, p->n, p->d > p->c ? p->d : p->c, p->c,
+                                 &coords->partials);
     rlar__wsolve_carve_metric(ws, p->groups, coords->solver);
 }
 
@@ -141,7 +142,9 @@ rlar_status rlar__coords_gradient(rlar_ctx *ctx, rlar_coords *coords, const doub
 static rlar_status metric_dual(rlar_ctx *ctx, rlar_coords *coords, double *q, double *image) {
     const rlar_wproblem *p = &coords->problem;
     const int64_t size = outputs_of(coords);
-    const double tau = q[size + p->c], total = rlar__sum(p->n, p->dhat);
+    const double tau = q[size + p->c];
+    double total;
+    RLAR_TRY(rlar__sum_samples(ctx, p->groups->blocks, p->n, p->dhat, &total));
     for (int64_t i = 0; i < size; i++)
         q[i] -= tau * coords->ny0[i];
     RLAR_TRY(rlar__wsolve_by_class(ctx, p, coords->solver, q, image));

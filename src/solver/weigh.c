@@ -120,7 +120,7 @@ static int64_t largest_root(const rlar_wproblem *p) {
 
 bool rlar__weigh_roots(const rlar_wproblem *p) {
     for (int64_t i = 0; p->l && i < p->groups->c; i++)
-        if (p->groups->first[i + 1] - p->groups->first[i] > largest_root(p))
+        if (rlar__class_size(p->groups, i) > largest_root(p))
             return false;
     return true;
 }

@@ -25,8 +25,8 @@ enum {
     PORTION = 512 /* samples that the primal prepares at a time; divides RLAR_SUM_BLOCK */
 };
 
-bool rlar__wsolve_prefers_dual(int64_t n, int64_t d) {
-    return n < d;
+bool rlar__wsolve_prefers_dual(const rlar_groups *groups, int64_t d) {
+    return groups->n < d && !(groups->blocks && groups->blocks->ranks);
 }
 
 double rlar__wsolve_flops(int64_t n, int64_t d, int64_t c, bool dual) {
@@ -34,8 +34,9 @@ double rlar__wsolve_flops(int64_t n, int64_t d, int64_t c, bool dual) {
     return small * small * (large + small / 3.0 + 2.0 * p) + 2.0 * small * large * p;
 }
 
-void rlar__wsolve_carve(rlar_workspace *ws, int64_t n, int64_t d, int64_t c, bool dual,
-                        rlar_wsolver *out) {
+void rlar__wsolve_carve(rlar_workspace *ws, const rlar_groups *groups, int64_t d, int64_t c,
+                        bool dual, rlar_wsolver *out) {
+    const int64_t n = groups->n;
     const int64_t side = dual ? n : d;
     size_t row = 0, column = 0, targets = 0;
     if (!rlar__size_mul((size_t)side, sizeof(double), &row) ||
@@ -53,8 +54,8 @@ void rlar__wsolve_carve(rlar_workspace *ws, int64_t n, int64_t d, int64_t c, boo
     out->inverse = NULL;
     out->mu = rlar__carve(ws, d, sizeof(double));
     out->tau = rlar__carve(ws, c, sizeof(double));
-    rlar__partials_carve(ws, n, d, dual ? 1 : d, &out->partials);
-    rlar__partials_carve(ws, n, d > c ? d : c, c, &out->moments);
+    rlar__partials_carve_samples(ws, groups->blocks, n, d, dual ? 1 : d, &out->partials);
+    rlar__partials_carve_samples(ws, groups->blocks, n, d > c ? d : c, c, &out->moments);
 }
 
 /* Where the inverse of class i begins. */
@@ -86,7 +87,8 @@ static rlar_status weighted_mean(rlar_ctx *ctx, const rlar_wproblem *p, const rl
         return RLAR_OK;
     }
     RLAR_TRY(rlar__moments(ctx, &s->moments, rows, 1, p->n, y, p->dhat, mean));
-    const double total = rlar__sum(p->n, p->dhat); /* > 0: every weight is */
+    double total; /* > 0: every weight is */
+    RLAR_TRY(rlar__sum_samples(ctx, p->groups->blocks, p->n, p->dhat, &total));
     for (int64_t r = 0; r < rows; r++)
         mean[r] /= total;
     return RLAR_OK;
@@ -135,8 +137,7 @@ static rlar_status add_block(rlar_ctx *ctx, const wjob *j, int64_t start, int64_
     return RLAR_OK;
 }
 
-/* Both sides of the system. Block k holds the samples from k RLAR_SUM_BLOCK on; by roots, the
- * classes that begin there. */
+/* Both sides of the system, block by block; by roots blocks end with classes. */
 static rlar_status build_primal(rlar_ctx *ctx, void *arg) {
     wjob *j = arg;
     const rlar_wproblem *p = j->p;
@@ -146,8 +147,8 @@ static rlar_status build_primal(rlar_ctx *ctx, void *arg) {
     rlar_tree system = rlar__tree_begin(&s->partials, p->d, p->d, p->d, s->m);
     rlar_tree right = rlar__tree_begin(&s->moments, p->d, p->c, 0, j->w);
     j->roots = rlar__weigh_roots(p);
-    for (int64_t start = 0, end, k = 1; start < p->n; start = end, k++) {
-        end = p->n / RLAR_SUM_BLOCK < k ? p->n : k * RLAR_SUM_BLOCK;
+    for (int64_t start = 0, end; start < p->n; start = end) {
+        end = rlar__partials_end(&s->partials, p->n, start);
         if (j->roots)
             end = rlar__weigh_cut(p, end, true);
         double *m_leaf = rlar__tree_leaf(&system), *w_leaf = j->w ? rlar__tree_leaf(&right) : NULL;
@@ -289,7 +290,8 @@ rlar_status rlar__wsolve_factor(rlar_ctx *ctx, const rlar_wproblem *problem, rla
 rlar_status rlar__wsolve_primal(rlar_ctx *ctx, const rlar_wproblem *problem,
                                 const rlar_wsolver *solver, double *w, double *b) {
     const int64_t d = problem->d, c = problem->c;
-    const double total = rlar__sum(problem->n, problem->dhat);
+    double total;
+    RLAR_TRY(rlar__sum_samples(ctx, problem->groups->blocks, problem->n, problem->dhat, &total));
     for (int64_t k = 0; k < c; k++)
         for (int64_t r = 0; r < d; r++)
             w[k * d + r] -= solver->mu[r] * b[k];

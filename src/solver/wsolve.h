@@ -34,10 +34,10 @@ typedef struct rlar_wsolver {
     rlar_partials partials, moments;
 } rlar_wsolver;
 
-/* The dual is the cheaper when n < d. */
-bool rlar__wsolve_prefers_dual(int64_t n, int64_t d);
-void rlar__wsolve_carve(rlar_workspace *ws, int64_t n, int64_t d, int64_t c, bool dual,
-                        rlar_wsolver *out);
+/* The dual is the cheaper when n < d. Over ranks there is the primal only, whose sums add up. */
+bool rlar__wsolve_prefers_dual(const rlar_groups *groups, int64_t d);
+void rlar__wsolve_carve(rlar_workspace *ws, const rlar_groups *groups, int64_t d, int64_t c,
+                        bool dual, rlar_wsolver *out);
 /* W (d x c) and b (c). *ridged counts factorisations that needed extra regularisation. */
 rlar_status rlar__wsolve(rlar_ctx *ctx, const rlar_wproblem *problem, rlar_wsolver *solver,
                          double *w, double *b, int *ridged);

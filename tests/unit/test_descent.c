@@ -152,7 +152,7 @@ typedef struct stage {
 
 static void stage_carve(stage *s, bool dual) {
     const rlar_wproblem *p = &s->coords.problem;
-    rlar__wsolve_carve(&s->ws, p->n, p->d, p->c, dual, &s->solver);
+    rlar__wsolve_carve(&s->ws, p->groups, p->d, p->c, dual, &s->solver);
     s->coords.solver = &s->solver;
     rlar__coords_carve(&s->ws, &s->coords);
 }

@@ -83,9 +83,9 @@ static double *solve(const problem *q, bool dual, int *ridged) {
     const rlar_wproblem *p = &q->p;
     rlar_workspace ws = {0};
     rlar_wsolver solver;
-    rlar__wsolve_carve(&ws, p->n, p->d, p->c, dual, &solver);
+    rlar__wsolve_carve(&ws, p->groups, p->d, p->c, dual, &solver);
     assert_int_equal(rlar__workspace_take(q->f.ctx, &ws, "test"), RLAR_OK);
-    rlar__wsolve_carve(&ws, p->n, p->d, p->c, dual, &solver);
+    rlar__wsolve_carve(&ws, p->groups, p->d, p->c, dual, &solver);
     double *w = zeros((p->d + 1) * p->c);
     *ridged = 0;
     assert_int_equal(rlar__wsolve(q->f.ctx, p, &solver, w, w + p->d * p->c, ridged), RLAR_OK);
@@ -218,7 +218,7 @@ static void check_both(const problem *q, double tight, double loose, const char 
         const int64_t at = q->p.d * q->p.c;
         const double off = difference(at, got, want);
         const double off_b = difference(q->p.c, got + at, want + at);
-        const bool chosen = rlar__wsolve_prefers_dual(q->p.n, q->p.d) == (dual == 1);
+        const bool chosen = rlar__wsolve_prefers_dual(q->p.groups, q->p.d) == (dual == 1);
         assert_int_equal(ridged, 0);
         if (!(fmax(off, off_b) <= oracle_slack() * (chosen ? tight : loose)))
             fail_msg("%s %d, %s: W off by %g, b by %g", what, which, dual ? "dual" : "primal", off,
@@ -326,8 +326,8 @@ static void test_gradient(void **unused) {
             int ridged = 0;
             problem_open(&q, &shapes[i], 2, 300 + (uint64_t)i);
             double *w = solve(&q, dual == 1, &ridged);
-            check_gradient(&q, w,
-                           rlar__wsolve_prefers_dual(q.p.n, q.p.d) == (dual == 1) ? 1e-12 : 1e-9);
+            check_gradient(
+                &q, w, rlar__wsolve_prefers_dual(q.p.groups, q.p.d) == (dual == 1) ? 1e-12 : 1e-9);
             free(w);
             problem_close(&q);
         }
@@ -437,8 +437,9 @@ static void test_same_bits_on_any_threads(void **unused) {
 
 static void test_choice_of_form(void **unused) {
     (void)unused;
-    assert_true(rlar__wsolve_prefers_dual(10, 1000));
-    assert_false(rlar__wsolve_prefers_dual(1000, 10));
+    const rlar_groups few = {.n = 10}, many = {.n = 1000};
+    assert_true(rlar__wsolve_prefers_dual(&few, 1000));
+    assert_false(rlar__wsolve_prefers_dual(&many, 10));
     assert_true(rlar__wsolve_flops(10, 1000, 3, true) < rlar__wsolve_flops(10, 1000, 3, false));
     assert_true(rlar__wsolve_flops(1000, 10, 3, false) < rlar__wsolve_flops(1000, 10, 3, true));
 }

@@ -208,6 +208,20 @@ static rlar_status matrices(world *w, const char *variant) {
     return rlar_model_matrices(w->ctx, w->model, 1, 6, t, v, s);
 }
 
+/* Two parts, in one process; what is left of them after an error is the caller's. */
+static rlar_status share(world *w, const char *variant) {
+    rlar_data *part[2] = {NULL, NULL};
+    (void)variant;
+    rlar_status status = view_labelled(w->ctx, &w->narrow, &part[0]);
+    if (status >= 0)
+        status = view_labelled(w->ctx, &w->narrow, &part[1]);
+    if (status >= 0)
+        status = rlar_data_share(w->ctx, part, 2, &w->out.data);
+    rlar_data_free(part[0]);
+    rlar_data_free(part[1]);
+    return status;
+}
+
 static rlar_status model_save(world *w, const char *variant) {
     (void)variant;
     return rlar_model_save(w->ctx, w->model, target(w, "m.rlar"));
@@ -453,6 +467,7 @@ static const call TABLE[] = {
     {"rlar_predict", "centroid-cosine", predict},
     {"rlar_transform", "", transform},
     {"rlar_model_matrices", "", matrices},
+    {"rlar_data_share", "", share},
     {"rlar_model_save", "", model_save},
     {"rlar_model_load", "", model_load},
     {"rlar_model_save_bytes", "", save_bytes},
@@ -489,24 +504,24 @@ static const call TABLE[] = {
 
 /* They answer from what is there, or give back: no memory, no file, no callback. */
 static const char *const HARMLESS[] = {
-    "rlar_ctx_free",         "rlar_ctx_error",         "rlar_status_text",
-    "rlar_data_free",        "rlar_model_free",        "rlar_ctx_threads",
-    "rlar_ctx_rest",         "rlar_ctx_memory",        "rlar_ctx_memory_peak",
-    "rlar_method_count",     "rlar_method_at",         "rlar_method_find",
-    "rlar_params_free",      "rlar_params_method",     "rlar_params_get",
-    "rlar_params_text",      "rlar_data_samples",      "rlar_data_dims",
-    "rlar_data_classes",     "rlar_data_name",         "rlar_data_format",
-    "rlar_data_class",       "rlar_data_class_size",   "rlar_data_label",
-    "rlar_data_feature",     "rlar_data_missing",      "rlar_data_row",
-    "rlar_stream_free",      "rlar_name_needs_quotes", "rlar_model_method",
-    "rlar_model_dims",       "rlar_model_outputs",     "rlar_model_classes",
-    "rlar_model_references", "rlar_model_class",       "rlar_model_feature",
-    "rlar_model_scale",      "rlar_model_param_name",  "rlar_model_param_value",
-    "rlar_model_version",    "rlar_model_map",         "rlar_model_offset",
-    "rlar_model_scores",     "rlar_bytes_free",        "rlar_rows_free",
-    "rlar_eval_count",       "rlar_eval_get",          "rlar_eval_free",
-    "rlar_texture",          "rlar_version",           "rlar_name_distance",
-    "rlar_capabilities",     "rlar_file_abort",
+    "rlar_ctx_free",          "rlar_ctx_error",        "rlar_status_text",
+    "rlar_data_free",         "rlar_model_free",       "rlar_ctx_threads",
+    "rlar_ctx_rest",          "rlar_ctx_memory",       "rlar_ctx_memory_peak",
+    "rlar_ctx_join",          "rlar_method_count",     "rlar_method_at",
+    "rlar_method_find",       "rlar_params_free",      "rlar_params_method",
+    "rlar_params_get",        "rlar_params_text",      "rlar_data_samples",
+    "rlar_data_dims",         "rlar_data_classes",     "rlar_data_name",
+    "rlar_data_format",       "rlar_data_class",       "rlar_data_class_size",
+    "rlar_data_label",        "rlar_data_feature",     "rlar_data_missing",
+    "rlar_data_row",          "rlar_stream_free",      "rlar_name_needs_quotes",
+    "rlar_model_method",      "rlar_model_dims",       "rlar_model_outputs",
+    "rlar_model_classes",     "rlar_model_references", "rlar_model_class",
+    "rlar_model_feature",     "rlar_model_scale",      "rlar_model_param_name",
+    "rlar_model_param_value", "rlar_model_version",    "rlar_model_map",
+    "rlar_model_offset",      "rlar_model_scores",     "rlar_bytes_free",
+    "rlar_rows_free",         "rlar_eval_count",       "rlar_eval_get",
+    "rlar_eval_free",         "rlar_texture",          "rlar_version",
+    "rlar_name_distance",     "rlar_capabilities",     "rlar_file_abort",
 };
 
 const call *calls(void) {

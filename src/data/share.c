@@ -1,0 +1,369 @@
+/* share.c - from the samples that each rank has read to those that it should hold (ranks.h).
+ *
+ *   1. classes      the names of all ranks, sorted as a reader does, are numbered alike everywhere
+ *   2. sizes        how many samples of each class each rank has read: who is to hold what, and in
+ *                   which place every sample belongs, follows from this table
+ *   3. samples      part by part: what others should have goes to them, what came is put in its
+ *                   place, the part is freed. So no rank holds more than its share and a part.
+ *
+ * Within a class the samples keep the order of the ranks and of the parts: that of the files. */
+#include "data/ranks.h"
+#include "data/dataset.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "dist/team.h"
+
+typedef struct sharing {
+    rlar_data **part; /* taken over */
+    int64_t parts;
+    int64_t rounds; /* the most parts that a rank has */
+    int64_t d, classes;
+    int64_t *table;    /* ranks x classes: samples read */
+    int64_t *whole;    /* classes + 1: where the classes begin, of all samples */
+    int64_t *cut;      /* ranks + 1: the classes of each rank */
+    int64_t *place;    /* ranks x classes: where the next sample that comes from there belongs */
+    int64_t *class_of; /* of the classes of a part, the number among all */
+    int64_t room;
+    rlar_class_index index;
+    rlar_data *out;
+} sharing;
+
+/* ---- Classes ---- */
+
+static rlar_status send_texts(rlar_ctx *ctx, const rlar_texts *texts, int to) {
+    const int64_t head[2] = {texts->count, texts->used};
+    RLAR_TRY(rlar__team_send(ctx, to, head, sizeof head));
+    return rlar__team_send(ctx, to, texts->bytes, (size_t)texts->used);
+}
+
+/* Each text is handed to add(). */
+typedef rlar_status (*add_text)(rlar_ctx *ctx, void *list, const char *text, size_t length);
+
+static rlar_status receive_texts(rlar_ctx *ctx, int from, add_text add, void *list) {
+    int64_t head[2] = {0};
+    char *bytes = NULL;
+    RLAR_TRY(rlar__team_receive(ctx, from, head, sizeof head));
+    RLAR_TRY(rlar__alloc(ctx, head[1], 1, "names", &bytes));
+    rlar_status status = rlar__team_receive(ctx, from, bytes, (size_t)head[1]);
+    const char *at = bytes;
+    for (int64_t i = 0; i < head[0] && status >= 0; i++) {
+        const size_t length = strlen(at);
+        status = add(ctx, list, at, length);
+        at += length + 1;
+    }
+    rlar__free(bytes);
+    return status;
+}
+
+static rlar_status add_class(rlar_ctx *ctx, void *list, const char *text, size_t length) {
+    int64_t number;
+    return rlar__intern(ctx, list, text, length, &number);
+}
+
+static rlar_status add_name(rlar_ctx *ctx, void *list, const char *text, size_t length) {
+    return rlar__texts_add(ctx, list, text, length);
+}
+
+/* From one rank to all. */
+static rlar_status spread_texts(rlar_ctx *ctx, int from, rlar_texts *texts) {
+    const int rank = rlar__team_rank(ctx), ranks = rlar__team_ranks(ctx);
+    for (int r = 0; r < ranks && rank == from; r++)
+        if (r != from)
+            RLAR_TRY(send_texts(ctx, texts, r));
+    return rank == from ? RLAR_OK : receive_texts(ctx, from, add_name, texts);
+}
+
+/* Rank 0 collects the names and sorts them. */
+static rlar_status sort_classes(rlar_ctx *ctx, rlar_intern *in, rlar_texts *names) {
+    int64_t *remap = NULL;
+    for (int r = 1; r < rlar__team_ranks(ctx); r++)
+        RLAR_TRY(receive_texts(ctx, r, add_class, in));
+    RLAR_TRY(rlar__alloc(ctx, in->texts.count, sizeof *remap, "the classes", &remap));
+    const rlar_status status = rlar__classes_sort(ctx, in, names, remap);
+    rlar__free(remap);
+    return status;
+}
+
+static rlar_status agree_on_classes(rlar_ctx *ctx, sharing *s) {
+    rlar_intern in = {0};
+    rlar_status status = RLAR_OK;
+    for (int64_t i = 0; i < s->parts && status >= 0; i++)
+        for (int64_t k = 0; k < s->part[i]->classes.count && status >= 0; k++) {
+            const char *name = rlar__texts_at(&s->part[i]->classes, k);
+            status = add_class(ctx, &in, name, strlen(name));
+        }
+    if (status >= 0)
+        status = rlar__team_rank(ctx) == 0 ? sort_classes(ctx, &in, &s->out->classes)
+                                           : send_texts(ctx, &in.texts, 0);
+    rlar__intern_free(&in);
+    RLAR_TRY(status);
+    RLAR_TRY(spread_texts(ctx, 0, &s->out->classes));
+    s->classes = s->out->classes.count;
+    return rlar__class_index_build(ctx, &s->out->classes, &s->index);
+}
+
+/* The numbers of the classes of a part among those of all. */
+static rlar_status number_classes(rlar_ctx *ctx, sharing *s, const rlar_data *part) {
+    RLAR_TRY(rlar__grow(ctx, &s->class_of, &s->room, part->classes.count, sizeof *s->class_of,
+                        "the classes"));
+    for (int64_t k = 0; k < part->classes.count; k++) {
+        const char *name = rlar__texts_at(&part->classes, k);
+        s->class_of[k] = rlar__class_index_find(&s->index, name, strlen(name));
+    }
+    return RLAR_OK;
+}
+
+/* ---- Sizes ---- */
+
+/* What ranks have to agree on: features, parts, whether there are names of features. */
+typedef struct outline {
+    int64_t d, parts, named;
+} outline;
+
+static rlar_status check_parts(rlar_ctx *ctx, const sharing *s, outline *own) {
+    *own = (outline){.parts = s->parts};
+    for (int64_t i = 0; i < s->parts; i++) {
+        const rlar_data *part = s->part[i];
+        if (!part->label)
+            return rlar__fail(
+                ctx, RLAR_E_DATA,
+                "%s: no labels; name the label column (--label) or give --labels FILE", part->file);
+        if (i > 0 && part->view.d != own->d)
+            return rlar__fail(ctx, RLAR_E_DATA, "%s: %lld features where others have %lld",
+                              part->file, (long long)part->view.d, (long long)own->d);
+        own->d = part->view.d;
+        own->named = own->named || part->features.count > 0;
+    }
+    return RLAR_OK;
+}
+
+static rlar_status agree_on_features(rlar_ctx *ctx, sharing *s) {
+    const int ranks = rlar__team_ranks(ctx);
+    outline own, *all = NULL;
+    int named = -1;
+    RLAR_TRY(check_parts(ctx, s, &own));
+    RLAR_TRY(rlar__alloc(ctx, ranks, sizeof *all, "the ranks", &all));
+    rlar_status status = rlar__team_collect(ctx, &own, sizeof own, all);
+    for (int r = 0; r < ranks && status >= 0; r++) {
+        s->rounds = all[r].parts > s->rounds ? all[r].parts : s->rounds;
+        if (all[r].parts == 0)
+            continue;
+        if (s->d > 0 && all[r].d != s->d)
+            status = rlar__fail(ctx, RLAR_E_DATA, "rank %d has read %lld features, others %lld", r,
+                                (long long)all[r].d, (long long)s->d);
+        s->d = all[r].d;
+        named = named < 0 && all[r].named ? r : named;
+    }
+    rlar__free(all);
+    RLAR_TRY(status);
+    if (named < 0)
+        return RLAR_OK;
+    for (int64_t i = 0; i < s->parts && named == rlar__team_rank(ctx); i++)
+        if (s->part[i]->features.count > 0 && s->out->features.count == 0)
+            RLAR_TRY(rlar__texts_copy(ctx, &s->part[i]->features, &s->out->features));
+    return spread_texts(ctx, named, &s->out->features);
+}
+
+static rlar_status count_parts(rlar_ctx *ctx, sharing *s, int64_t *own) {
+    for (int64_t i = 0; i < s->parts; i++) {
+        const rlar_data *part = s->part[i];
+        RLAR_TRY(number_classes(ctx, s, part));
+        for (int64_t j = 0; j < part->view.n; j++)
+            own[s->class_of[part->label[j]]]++;
+    }
+    return RLAR_OK;
+}
+
+/* Where on this rank the samples of class k that come from rank r begin: behind those of the
+ * classes and of the ranks before. */
+static void find_places(sharing *s, int rank, int ranks) {
+    for (int r = 0; r < ranks; r++)
+        for (int64_t k = s->cut[rank]; k < s->cut[rank + 1]; k++) {
+            int64_t at = s->whole[k] - s->whole[s->cut[rank]];
+            for (int before = 0; before < r; before++)
+                at += s->table[before * s->classes + k];
+            s->place[r * s->classes + k] = at;
+        }
+}
+
+static rlar_status agree_on_sizes(rlar_ctx *ctx, sharing *s) {
+    const int rank = rlar__team_rank(ctx), ranks = rlar__team_ranks(ctx);
+    const size_t row = (size_t)s->classes * sizeof(int64_t);
+    RLAR_TRY(rlar__calloc(ctx, ranks, row, "the sizes of the classes", &s->table));
+    RLAR_TRY(rlar__calloc(ctx, ranks, row, "the sizes of the classes", &s->place));
+    RLAR_TRY(rlar__calloc(ctx, s->classes + 1, sizeof *s->whole, "the classes", &s->whole));
+    RLAR_TRY(rlar__alloc(ctx, ranks + 1, sizeof *s->cut, "the ranks", &s->cut));
+    RLAR_TRY(count_parts(ctx, s, s->place)); /* which is empty so far */
+    RLAR_TRY(rlar__team_collect(ctx, s->place, row, s->table));
+    for (int64_t k = 0; k < s->classes; k++) {
+        s->whole[k + 1] = s->whole[k];
+        for (int r = 0; r < ranks; r++)
+            s->whole[k + 1] += s->table[r * s->classes + k];
+    }
+    rlar__ranks_cut(s->classes, s->whole, ranks, s->cut);
+    find_places(s, rank, ranks);
+    return RLAR_OK;
+}
+
+/* ---- Samples ---- */
+
+/* To whom the sample belongs. */
+static int owner(const sharing *s, int ranks, int64_t k) {
+    int r = 0;
+    while (r + 1 < ranks && k >= s->cut[r + 1])
+        r++;
+    return r;
+}
+
+static void put(sharing *s, int from, int64_t k, const double *x) {
+    const int64_t at = s->place[from * s->classes + k]++;
+    memcpy(s->out->own_x + at * s->d, x, (size_t)s->d * sizeof *x);
+    s->out->label[at] = k;
+}
+
+/* Some samples on their way, with their classes. */
+typedef struct parcel {
+    int64_t count;
+    int64_t *label;
+    double *x;
+} parcel;
+
+static void parcel_free(parcel *p) {
+    rlar__free(p->label);
+    rlar__free(p->x);
+    *p = (parcel){0};
+}
+
+static rlar_status parcel_take(rlar_ctx *ctx, int64_t count, int64_t d, parcel *p) {
+    RLAR_TRY(rlar__alloc(ctx, count, sizeof *p->label, "samples to send", &p->label));
+    RLAR_TRY(rlar__alloc(ctx, count, (size_t)d * sizeof *p->x, "samples to send", &p->x));
+    return RLAR_OK;
+}
+
+/* What rank `to` should have of a part, which may be NULL. */
+static rlar_status pack(rlar_ctx *ctx, const sharing *s, const rlar_data *part, int to, parcel *p) {
+    const int ranks = rlar__team_ranks(ctx);
+    const int64_t n = part ? part->view.n : 0;
+    int64_t count = 0;
+    for (int64_t j = 0; j < n; j++)
+        count += owner(s, ranks, s->class_of[part->label[j]]) == to;
+    RLAR_TRY(parcel_take(ctx, count, s->d, p));
+    for (int64_t j = 0; j < n; j++) {
+        const int64_t k = s->class_of[part->label[j]];
+        if (owner(s, ranks, k) != to)
+            continue;
+        p->label[p->count] = k;
+        rlar_data_row(part, j, p->x + p->count++ * s->d);
+    }
+    return RLAR_OK;
+}
+
+static rlar_status send_parcel(rlar_ctx *ctx, const sharing *s, int to, const parcel *p) {
+    RLAR_TRY(rlar__team_send(ctx, to, &p->count, sizeof p->count));
+    RLAR_TRY(rlar__team_send(ctx, to, p->label, (size_t)p->count * sizeof *p->label));
+    return rlar__team_send(ctx, to, p->x, (size_t)(p->count * s->d) * sizeof *p->x);
+}
+
+static rlar_status receive_into(rlar_ctx *ctx, sharing *s, int from, parcel *p) {
+    int64_t count = 0;
+    RLAR_TRY(rlar__team_receive(ctx, from, &count, sizeof count));
+    RLAR_TRY(parcel_take(ctx, count, s->d, p));
+    p->count = count;
+    RLAR_TRY(rlar__team_receive(ctx, from, p->label, (size_t)count * sizeof *p->label));
+    RLAR_TRY(rlar__team_receive(ctx, from, p->x, (size_t)(count * s->d) * sizeof *p->x));
+    for (int64_t i = 0; i < count; i++)
+        put(s, from, p->label[i], p->x + i * s->d);
+    return RLAR_OK;
+}
+
+/* Both ways between this rank and another; the lower one speaks first. */
+static rlar_status trade(rlar_ctx *ctx, sharing *s, const rlar_data *part, int other) {
+    const bool first = rlar__team_rank(ctx) < other;
+    parcel out = {0}, in = {0};
+    rlar_status status = pack(ctx, s, part, other, &out);
+    if (status >= 0)
+        status = first ? send_parcel(ctx, s, other, &out) : receive_into(ctx, s, other, &in);
+    if (status >= 0)
+        status = first ? receive_into(ctx, s, other, &in) : send_parcel(ctx, s, other, &out);
+    parcel_free(&out);
+    parcel_free(&in);
+    return status;
+}
+
+/* A tournament: in every turn each rank meets one other, so that nobody waits for a rank that waits
+ * for a third. With an odd number of ranks one has a rest. */
+static int opponent(int rank, int ranks, int turn) {
+    const int even = ranks + ranks % 2, wheel = even - 1;
+    if (rank == wheel)
+        return turn;
+    const int other = ((2 * turn - rank) % wheel + wheel) % wheel;
+    return other == rank ? wheel : other;
+}
+
+static rlar_status exchange_round(rlar_ctx *ctx, sharing *s, int64_t round) {
+    const int rank = rlar__team_rank(ctx), ranks = rlar__team_ranks(ctx);
+    rlar_data *part = round < s->parts ? s->part[round] : NULL;
+    if (part)
+        RLAR_TRY(number_classes(ctx, s, part));
+    for (int turn = 0; turn < ranks + ranks % 2 - 1; turn++) {
+        const int other = opponent(rank, ranks, turn);
+        if (other < ranks)
+            RLAR_TRY(trade(ctx, s, part, other));
+    }
+    parcel own = {0};
+    const rlar_status status = pack(ctx, s, part, rank, &own);
+    for (int64_t i = 0; i < own.count && status >= 0; i++)
+        put(s, rank, own.label[i], own.x + i * s->d);
+    parcel_free(&own);
+    RLAR_TRY(status);
+    if (part) {
+        s->part[round] = NULL;
+        rlar_data_free(part);
+    }
+    return rlar__poll(ctx);
+}
+
+static rlar_status move_samples(rlar_ctx *ctx, sharing *s) {
+    const int rank = rlar__team_rank(ctx);
+    rlar_data *out = s->out;
+    const int64_t n = s->whole[s->cut[rank + 1]] - s->whole[s->cut[rank]];
+    RLAR_TRY(rlar__alloc(ctx, n, (size_t)s->d * sizeof *out->own_x, "the samples", &out->own_x));
+    RLAR_TRY(rlar__alloc(ctx, n, sizeof *out->label, "the labels", &out->label));
+    for (int64_t i = 0; i < s->rounds; i++)
+        RLAR_TRY(exchange_round(ctx, s, i));
+    out->view.type = RLAR_F64;
+    out->view.n = n;
+    out->view.d = out->view.stride = s->d;
+    out->view.x = out->own_x;
+    return rlar__class_sizes(ctx, out->label, n, s->classes, &out->class_size);
+}
+
+static rlar_status share(rlar_ctx *ctx, sharing *s) {
+    RLAR_TRY(agree_on_features(ctx, s));
+    if (s->d == 0)
+        return rlar__fail(ctx, RLAR_E_DATA, "no rank has read a sample");
+    RLAR_TRY(agree_on_classes(ctx, s));
+    RLAR_TRY(agree_on_sizes(ctx, s));
+    return move_samples(ctx, s);
+}
+
+rlar_status rlar_data_share(rlar_ctx *ctx, rlar_data **parts, int64_t count, rlar_data **out) {
+    if (!ctx || !out || count < 0 || (count > 0 && !parts))
+        return rlar__fail(ctx, RLAR_E_ARG, "rlar_data_share: ctx, parts and out are needed");
+    rlar__begin(ctx);
+    sharing s = {.part = parts, .parts = count};
+    const char *file = count > 0 ? parts[0]->file : "shared", *name = file;
+    RLAR_TRY(rlar__data_new(ctx, count > 0 ? parts[0]->name : name, "memory", file, &s.out));
+    const rlar_status status = share(ctx, &s);
+    void *const arrays[] = {s.table, s.whole, s.cut, s.place, s.class_of};
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
+        rlar__free(arrays[i]);
+    rlar__class_index_free(&s.index);
+    if (status < 0)
+        rlar_data_free(s.out);
+    else
+        *out = s.out;
+    return status;
+}

@@ -1,0 +1,21 @@
+/* team.h - the ranks that share one fit.
+ *
+ * Each rank holds some of the samples, all hold the map, and all make the same calls in the same
+ * order. How bytes get from one to another is the host's business (rlar_team in rlar.h), such as
+ * MPI; threads in the tests. A context without a team is alone, and every call
+ * here returns at once. A rank that fails cannot tell the others: its host has to end them. */
+#ifndef RLAR_TEAM_H
+#define RLAR_TEAM_H
+
+#include "core/core.h"
+
+int rlar__team_rank(const rlar_ctx *ctx);
+int rlar__team_ranks(const rlar_ctx *ctx);
+rlar_status rlar__team_send(rlar_ctx *ctx, int to, const void *bytes, size_t count);
+rlar_status rlar__team_receive(rlar_ctx *ctx, int from, void *bytes, size_t count);
+/* From rank `from` to all others. */
+rlar_status rlar__team_broadcast(rlar_ctx *ctx, int from, void *bytes, size_t count);
+/* all: `count` bytes of each rank, in their order. */
+rlar_status rlar__team_collect(rlar_ctx *ctx, const void *bytes, size_t count, void *all);
+
+#endif

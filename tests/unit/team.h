@@ -1,0 +1,114 @@
+/* team.h - ranks as threads of one process, for the tests of what MPI ranks do: every rank runs the
+ * same function with a context of its own; messages go through a mailbox for each pair. */
+#ifndef RLAR_TEST_TEAM_H
+#define RLAR_TEST_TEAM_H
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/core.h"
+
+enum { MOST_RANKS = 8 };
+
+/* One message at a time; the sender waits until it is taken. */
+typedef struct mailbox {
+    const void *bytes;
+    size_t count;
+    bool full;
+} mailbox;
+
+typedef struct ranks_world {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    mailbox box[MOST_RANKS][MOST_RANKS];
+    int ranks;
+    int64_t moved; /* bytes from one rank to another, and */
+    int64_t messages;
+    void (*run)(rlar_ctx *ctx, int rank, void *arg);
+    void *arg;
+} ranks_world;
+
+typedef struct ranks_one {
+    ranks_world *world;
+    rlar_team team;
+} ranks_one;
+
+static int team_send(void *user, int to, const void *bytes, size_t count) {
+    ranks_one *me = user;
+    ranks_world *w = me->world;
+    mailbox *box = &w->box[me->team.rank][to];
+    pthread_mutex_lock(&w->lock);
+    *box = (mailbox){.bytes = bytes, .count = count, .full = true};
+    w->moved += (int64_t)count;
+    w->messages++;
+    pthread_cond_broadcast(&w->changed);
+    while (box->full)
+        pthread_cond_wait(&w->changed, &w->lock);
+    pthread_mutex_unlock(&w->lock);
+    return 0;
+}
+
+static int team_receive(void *user, int from, void *bytes, size_t count) {
+    ranks_one *me = user;
+    ranks_world *w = me->world;
+    mailbox *box = &w->box[from][me->team.rank];
+    pthread_mutex_lock(&w->lock);
+    while (!box->full)
+        pthread_cond_wait(&w->changed, &w->lock);
+    const bool fits = box->count == count;
+    if (fits)
+        memcpy(bytes, box->bytes, count);
+    box->full = false;
+    pthread_cond_broadcast(&w->changed);
+    pthread_mutex_unlock(&w->lock);
+    return fits ? 0 : 1;
+}
+
+static int team_broadcast(void *user, int from, void *bytes, size_t count) {
+    const ranks_one *me = user;
+    for (int r = 0; r < me->team.ranks; r++)
+        if (me->team.rank == from && r != from && team_send(user, r, bytes, count) != 0)
+            return 1;
+    return me->team.rank == from ? 0 : team_receive(user, from, bytes, count);
+}
+
+static void *team_rank(void *arg) {
+    ranks_one *me = arg;
+    rlar_ctx *ctx = NULL;
+    rlar_ctx_options o = RLAR_INIT(rlar_ctx_options);
+    o.threads = 1 + me->team.rank % 2; /* the bits do not depend on it */
+    if (rlar_ctx_new(&o, &ctx) < 0 || rlar_ctx_join(ctx, &me->team) < 0)
+        abort();
+    me->world->run(ctx, me->team.rank, me->world->arg);
+    rlar_ctx_free(ctx);
+    return NULL;
+}
+
+/* run(ctx, rank, arg) on so many ranks at once. */
+static void on_ranks(int ranks, void (*run)(rlar_ctx *, int, void *), void *arg,
+                     ranks_world *world) {
+    pthread_t thread[MOST_RANKS];
+    ranks_one one[MOST_RANKS];
+    *world = (ranks_world){.ranks = ranks, .run = run, .arg = arg};
+    pthread_mutex_init(&world->lock, NULL);
+    pthread_cond_init(&world->changed, NULL);
+    for (int r = 0; r < ranks; r++) {
+        one[r] = (ranks_one){.world = world,
+                             .team = {.size = sizeof(rlar_team),
+                                      .rank = r,
+                                      .ranks = ranks,
+                                      .user = &one[r],
+                                      .send = team_send,
+                                      .receive = team_receive,
+                                      .broadcast = team_broadcast}};
+        if (pthread_create(&thread[r], NULL, team_rank, &one[r]) != 0)
+            abort();
+    }
+    for (int r = 0; r < ranks; r++)
+        pthread_join(thread[r], NULL);
+    pthread_cond_destroy(&world->changed);
+    pthread_mutex_destroy(&world->lock);
+}
+
+#endif

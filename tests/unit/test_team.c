@@ -1,0 +1,339 @@
+/* test_team.c - one fit over several ranks, which are threads here: sums, the exchange of samples,
+ * and whole fits have the bits of one process. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/dataset.h"
+#include "data/ranks.h"
+#include "dist/team.h"
+#include "fitting.h"
+#include "team.h"
+
+enum { D = 7, C = 9 };
+
+/* Classes of all sizes: empty, tiny, beyond a block, beyond several. */
+static void make_sizes(rlar_rng *rng, int64_t *first) {
+    static const int64_t most[] = {1, 40, 700, 3000, 9000};
+    first[0] = 0;
+    for (int k = 0; k < C; k++) {
+        const uint64_t bound = (uint64_t)most[rlar__rng_below(rng, 5)] + 1;
+        first[k + 1] = first[k] + (int64_t)rlar__rng_below(rng, bound) + (k == 0);
+    }
+}
+
+/* ---- Blocks ---- */
+
+/* Blocks cover the samples, hold at most RLAR_SUM_BLOCK, and only a larger class is cut. */
+static void test_blocks(void **state) {
+    (void)state;
+    rlar_rng rng = seeded(11);
+    for (int round = 0; round < 200; round++) {
+        int64_t first[C + 1], blocks = 0;
+        rlar_blocks b;
+        make_sizes(&rng, first);
+        rlar__blocks_init(C, first, &b);
+        for (int64_t start = 0, end; start < b.n; start = end, blocks++) {
+            end = rlar__block_end(&b, start);
+            assert_true(end > start && end <= b.n && end - start <= RLAR_SUM_BLOCK);
+            const int64_t k = rlar__class_of(first, C, end - 1);
+            if (end < first[k + 1])
+                assert_true(first[k + 1] - first[k] > RLAR_SUM_BLOCK &&
+                            (start - first[k]) % RLAR_SUM_BLOCK == 0);
+        }
+        assert_int_equal(blocks, b.total);
+    }
+}
+
+/* Every class belongs to one rank, ranks begin with blocks, and no two ranks could be evened out by
+ * more than a class. */
+static void test_cuts(void **state) {
+    (void)state;
+    rlar_rng rng = seeded(12);
+    for (int round = 0; round < 200; round++) {
+        int64_t first[C + 1], cut[MOST_RANKS + 1];
+        const int ranks = 1 + (int)rlar__rng_below(&rng, MOST_RANKS);
+        make_sizes(&rng, first);
+        rlar__ranks_cut(C, first, ranks, cut);
+        assert_true(cut[0] == 0 && cut[ranks] == C);
+        for (int r = 0; r < ranks; r++) {
+            rlar_blocks b;
+            rlar__blocks_init(C, first, &b);
+            assert_true(cut[r] <= cut[r + 1]);
+            assert_true(rlar__blocks_share(&b, first[cut[r]], first[cut[r + 1]]));
+        }
+    }
+}
+
+/* ---- Sums ---- */
+
+typedef struct sums {
+    int64_t first[C + 1];
+    double *x;
+    int ranks;
+    double total[MOST_RANKS], gram[MOST_RANKS][D * D], moments[MOST_RANKS][D * 2];
+} sums;
+
+static void sum_on(rlar_ctx *ctx, const rlar_blocks *b, const double *x, double *total,
+                   double *gram, double *moments) {
+    rlar_workspace ws = {0};
+    rlar_partials partials;
+    rlar__partials_carve_samples(&ws, b, b->n, D, D, &partials);
+    assert_int_equal(rlar__workspace_take(ctx, &ws, "sums"), RLAR_OK);
+    rlar__partials_carve_samples(&ws, b, b->n, D, D, &partials);
+    double *column = zeros(b->n + 1);
+    for (int64_t i = 0; i < b->n; i++)
+        column[i] = x[i * D];
+    memset(gram, 0, D * D * sizeof *gram);
+    assert_int_equal(rlar__sum_samples(ctx, b, b->n, column, total), RLAR_OK);
+    assert_int_equal(rlar__gram_outer(ctx, &partials, D, b->n, x, x, gram), RLAR_OK);
+    assert_int_equal(rlar__moments(ctx, &partials, D, 1, b->n, x, column, moments), RLAR_OK);
+    free(column);
+    rlar__workspace_free(&ws);
+}
+
+static void sum_rank(rlar_ctx *ctx, int rank, void *arg) {
+    sums *s = arg;
+    int64_t cut[MOST_RANKS + 1];
+    rlar_blocks b;
+    rlar__ranks_cut(C, s->first, s->ranks, cut);
+    rlar__blocks_init(C, s->first, &b);
+    assert_int_equal(rlar__blas_open(ctx, 0), RLAR_OK);
+    assert_true(rlar__blocks_share(&b, s->first[cut[rank]], s->first[cut[rank + 1]]));
+    sum_on(ctx, &b, s->x + b.start * D, &s->total[rank], s->gram[rank], s->moments[rank]);
+}
+
+static void test_sums(void **state) {
+    (void)state;
+    rlar_rng rng = seeded(13);
+    rlar_ctx *ctx = NULL;
+    assert_int_equal(rlar_ctx_new(NULL, &ctx), RLAR_OK);
+    assert_int_equal(rlar__blas_open(ctx, 0), RLAR_OK);
+    for (int round = 0; round < 30; round++) {
+        sums s = {.ranks = 2 + round % (MOST_RANKS - 1)};
+        double total, gram[D * D], moments[D * 2];
+        ranks_world world;
+        rlar_blocks b;
+        make_sizes(&rng, s.first);
+        s.x = random_numbers(&rng, s.first[C] * D);
+        rlar__blocks_init(C, s.first, &b);
+        sum_on(ctx, &b, s.x, &total, gram, moments);
+        on_ranks(s.ranks, sum_rank, &s, &world);
+        for (int r = 0; r < s.ranks; r++) {
+            assert_true(s.total[r] == total);
+            assert_memory_equal(s.gram[r], gram, sizeof gram);
+            assert_memory_equal(s.moments[r], moments, D * sizeof(double));
+        }
+        free(s.x);
+    }
+    rlar_ctx_free(ctx);
+}
+
+/* ---- Fits ---- */
+
+typedef struct job {
+    const labelled *s; /* in an order of their own */
+    int ranks;
+    const char *method, *settings, *scale;
+    void *bytes; /* of rank 0's model */
+    size_t size;
+    double objective[MOST_RANKS];
+    rlar_status status[MOST_RANKS];
+    char error[MOST_RANKS][256];
+} job;
+
+/* Samples in no order of classes. */
+static labelled shuffled(uint64_t seed, int64_t d, int64_t c, const int64_t *sizes) {
+    labelled s = clouds(seed, d, c, sizes), t = clouds(seed, d, c, sizes);
+    rlar_rng rng = seeded(seed);
+    int64_t *order = malloc((size_t)s.n * sizeof *order);
+    for (int64_t i = 0; i < s.n; i++)
+        order[i] = i;
+    rlar__rng_shuffle(&rng, order, s.n);
+    for (int64_t i = 0; i < s.n; i++) {
+        memcpy(t.x + i * d, s.x + order[i] * d, (size_t)d * sizeof *t.x);
+        t.label[i] = s.label[order[i]];
+    }
+    free(order);
+    labelled_free(&s);
+    return t;
+}
+
+static rlar_data *view_rows(rlar_ctx *ctx, const labelled *s, int64_t from, int64_t to) {
+    rlar_view view = RLAR_INIT(rlar_view);
+    rlar_data *data = NULL;
+    view.n = to - from;
+    view.d = view.stride = s->d;
+    view.x = s->x + from * s->d;
+    assert_int_equal(rlar_data_view(ctx, &view, &data), RLAR_OK);
+    assert_int_equal(rlar_data_set_label_numbers(ctx, data, s->label + from), RLAR_OK);
+    return data;
+}
+
+static void fit_data(rlar_ctx *ctx, const job *j, const rlar_data *data, rlar_model **model,
+                     rlar_info *info, rlar_status *status) {
+    rlar_params *params = NULL;
+    rlar_fit_options o = RLAR_INIT(rlar_fit_options);
+    o.scale = j->scale;
+    *info = RLAR_INIT(rlar_info);
+    assert_int_equal(rlar_params_new(ctx, j->method, &params), RLAR_OK);
+    set_params(ctx, params, j->settings);
+    *status = rlar_fit(ctx, data, params, &o, model, info);
+    rlar_params_free(params);
+}
+
+/* The parts of a rank: uneven, some in two pieces. */
+static void fit_rank(rlar_ctx *ctx, int rank, void *arg) {
+    job *j = arg;
+    const int64_t n = j->s->n, from = n * rank * rank / (j->ranks * j->ranks);
+    const int64_t to = n * (rank + 1) * (rank + 1) / (j->ranks * j->ranks);
+    const int64_t middle = from + (to - from) / 3;
+    rlar_data *part[2], *data = NULL;
+    rlar_model *model = NULL;
+    rlar_info info;
+    int64_t parts = 0;
+    if (middle > from)
+        part[parts++] = view_rows(ctx, j->s, from, middle);
+    if (to > middle)
+        part[parts++] = view_rows(ctx, j->s, middle, to);
+    if (rlar_data_share(ctx, part, parts, &data) < 0)
+        fail_msg("%s", rlar_ctx_error(ctx));
+    rlar_eval_spec spec = RLAR_INIT(rlar_eval_spec);
+    rlar_eval *eval = NULL;
+    assert_int_equal(rlar_evaluate(ctx, data, &spec, &eval), RLAR_E_UNSUPPORTED);
+    fit_data(ctx, j, data, &model, &info, &j->status[rank]);
+    snprintf(j->error[rank], sizeof j->error[rank], "%s", rlar_ctx_error(ctx));
+    j->objective[rank] = info.objective;
+    if (rank == 0 && j->status[rank] >= 0) {
+        void *bytes = NULL;
+        assert_int_equal(rlar_model_save_bytes(ctx, model, &bytes, &j->size), RLAR_OK);
+        j->bytes = malloc(j->size);
+        memcpy(j->bytes, bytes, j->size);
+        rlar_bytes_free(ctx, bytes);
+    }
+    rlar_model_free(model);
+    rlar_data_free(data);
+}
+
+static void compare(const labelled *s, const char *method, const char *settings,
+                    const char *scale) {
+    rlar_ctx *ctx = NULL;
+    rlar_model *model = NULL;
+    rlar_info info;
+    void *bytes = NULL;
+    size_t size = 0;
+    job alone = {.s = s, .method = method, .settings = settings, .scale = scale};
+    assert_int_equal(rlar_ctx_new(NULL, &ctx), RLAR_OK);
+    rlar_data *data = view_rows(ctx, s, 0, s->n);
+    fit_data(ctx, &alone, data, &model, &info, &alone.status[0]);
+    assert_true(alone.status[0] >= 0);
+    assert_int_equal(rlar_model_save_bytes(ctx, model, &bytes, &size), RLAR_OK);
+    for (int ranks = 2; ranks <= 5; ranks++) {
+        job j = {.s = s, .ranks = ranks, .method = method, .settings = settings, .scale = scale};
+        ranks_world world;
+        on_ranks(ranks, fit_rank, &j, &world);
+        for (int r = 0; r < ranks; r++) {
+            if (j.status[r] < 0)
+                fail_msg("%s %s on %d ranks: %s", method, settings, ranks, j.error[r]);
+            assert_int_equal(j.status[r], alone.status[0]);
+            assert_true(j.objective[r] == info.objective ||
+                        (isnan(j.objective[r]) && isnan(info.objective)));
+        }
+        assert_int_equal(j.size, size);
+        assert_memory_equal(j.bytes, bytes, size);
+        free(j.bytes);
+    }
+    rlar_bytes_free(ctx, bytes);
+    rlar_model_free(model);
+    rlar_data_free(data);
+    rlar_ctx_free(ctx);
+}
+
+static const char *const SCALES[] = {"zscore,rms", "unit", "minmax", "none"};
+
+static void test_rlar(void **state) {
+    (void)state;
+    static const char *const settings[] = {"solver=paper iters=4", "solver=anneal iters=4",
+                                           "solver=minimise iters=3",
+                                           "solver=minimise eps=1e-8 iters=3"};
+    const int64_t large[5] = {1300, 900, 1700, 1200, 800}, small[5] = {30, 20, 2500, 10, 40};
+    for (int i = 0; i < 4; i++) {
+        labelled s = shuffled(70 + (uint64_t)i, 12, 5, i % 2 ? small : large);
+        compare(&s, "rlar", settings[i], SCALES[i]);
+        labelled_free(&s);
+    }
+}
+
+/* Small classes take the form by roots; fewer samples than features would take the n x n form
+ * alone, so there bits are not asked for. */
+static void test_roots(void **state) {
+    (void)state;
+    int64_t sizes[60];
+    for (int k = 0; k < 60; k++)
+        sizes[k] = 40 + k % 7;
+    labelled s = shuffled(80, 280, 60, sizes);
+    compare(&s, "rlar", "solver=paper iters=2", "zscore,rms");
+    labelled_free(&s);
+}
+
+/* Fewer samples than features: the n x n form in one process, the d x d form over ranks, most of
+ * which have no samples here. */
+static void test_few_samples(void **state) {
+    (void)state;
+    const int64_t sizes[3] = {20, 14, 17};
+    labelled s = shuffled(82, 90, 3, sizes);
+    rlar_ctx *ctx = NULL;
+    rlar_model *model = NULL;
+    rlar_info info;
+    ranks_world world;
+    job j = {.s = &s, .ranks = 3, .method = "rlar", .settings = "solver=paper iters=3"};
+    job alone = j;
+    assert_int_equal(rlar_ctx_new(NULL, &ctx), RLAR_OK);
+    rlar_data *data = view_rows(ctx, &s, 0, s.n);
+    fit_data(ctx, &alone, data, &model, &info, &alone.status[0]);
+    assert_true(info.dual);
+    on_ranks(3, fit_rank, &j, &world);
+    for (int r = 0; r < 3; r++) {
+        assert_true(j.status[r] >= 0);
+        assert_true(fabs(j.objective[r] - info.objective) <= 1e-8 * info.objective);
+    }
+    free(j.bytes);
+    rlar_model_free(model);
+    rlar_data_free(data);
+    rlar_ctx_free(ctx);
+    labelled_free(&s);
+}
+
+static void test_not_distributed(void **state) {
+    (void)state;
+    const int64_t sizes[3] = {1500, 1800, 1700};
+    labelled s = shuffled(81, 5, 3, sizes);
+    job j = {.s = &s, .ranks = 2, .method = "lfda", .settings = "", .scale = "unit"};
+    ranks_world world;
+    on_ranks(2, fit_rank, &j, &world);
+    for (int r = 0; r < 2; r++) {
+        assert_int_equal(j.status[r], RLAR_E_UNSUPPORTED);
+        assert_non_null(strstr(j.error[r], "lfda is not distributed"));
+    }
+    labelled_free(&s);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_cuts),
+        cmocka_unit_test(test_sums),
+        cmocka_unit_test(test_rlar),
+        cmocka_unit_test(test_roots),
+        cmocka_unit_test(test_few_samples),
+        cmocka_unit_test(test_not_distributed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
