@@ -9,6 +9,7 @@
  *            what the paper most likely did
  *   cv       cells chosen inside each training set: the honest one, and five times the work
  * Every finished fit goes into a journal, so that what was stopped goes on where it was. */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -205,10 +206,17 @@ int no_data(cli *c) {
                      cli_data_dir(c));
 }
 
-static int need_data_dir(cli *c) {
+/* Only what is surely no folder; other trouble is told by who reads from it. */
+static bool is_no_folder(const char *path) {
     struct stat info;
+    if (stat(path, &info) != 0)
+        return errno == ENOENT || errno == ENOTDIR;
+    return !S_ISDIR(info.st_mode);
+}
+
+static int need_data_dir(cli *c) {
     const char *dir = cli_data_dir(c);
-    if (dir != NULL && stat(dir, &info) == 0 && S_ISDIR(info.st_mode))
+    if (dir != NULL && !is_no_folder(dir))
         return 0;
     if (dir != NULL)
         return cli_error(c, CODE_IO, "%s: no such folder; --data-dir DIR or RLAR_DATA_DIR names it",

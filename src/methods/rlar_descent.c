@@ -280,7 +280,7 @@ rlar_status rlar__descend(rlar_ctx *ctx, rlar_descent *m, double eps, rlar_info 
     RLAR_TRY(rlar__coords_begin(ctx, &m->coords, st->y, &info->ridged));
     rlar__lbfgs_forget(&m->memory);
     RLAR_TRY(slope_of(ctx, m, info));
-    const double enough = m->tol * step_share(m);
+    const double enough = m->tol * m->share * step_share(m);
     const int most = m->coords.dual ? STEPS_DUAL : STEPS;
     m->still = false;
     for (int k = 0; k < most && !m->still; k++) {

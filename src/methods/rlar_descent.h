@@ -37,11 +37,12 @@ typedef struct rlar_descent {
     double zero, *zero_b; /* the objective at W = 0, and its b */
     double *room;         /* 2 x c */
     double tol;
-    bool still; /* the last round ended because there was next to nothing to gain */
-    bool near;  /* smoothing is small against the objective, if not against its distance from J(0)
-                 */
-    bool first; /* P is not known yet */
-    bool cold;  /* nor is V */
+    double share; /* of tol, at which a round ends */
+    bool still;   /* the last round ended because there was next to nothing to gain */
+    bool near;    /* smoothing is small against the objective, if not against its distance from J(0)
+                   */
+    bool first;   /* P is not known yet */
+    bool cold;    /* nor is V */
 } rlar_descent;
 
 void rlar__descent_carve(rlar_workspace *ws, rlar_descent *m);

@@ -30,6 +30,9 @@ static const double PLAIN = 1e-3;
 /* What is left of eps from round to round. In the dual steps are cheap and P is fixed within a
  * round, so there are many rounds, until one changes the objective by less than QUIET. */
 static const double SHRINK = 0.1, SHRINK_DUAL = 0.4, QUIET = 0.01;
+/* Where time does not matter and the plain objective is wanted: what is left of eps, and the share
+ * of tol at which a round ends. */
+static const double SHRINK_SMALL = 0.3, SHARE_SMALL = 0.1;
 /* tol = 0: TOL, or where it costs nothing, with up to SMALL numbers in X, TOL_SMALL. The last round
  * is where smoothing adds less than LAST_BIAS times tol; in the dual the rounds go on, at that eps,
  * while one gains more than ROUND_GAIN times tol. */
@@ -93,6 +96,16 @@ static bool sharp(const rlar_descent *m, const rlar_info *info) {
 
 /* ---- Rounds ---- */
 
+static bool small(const rlar_state *st) {
+    return (double)st->all * (double)st->d <= SMALL;
+}
+
+static double shrink_of(const rlar_minimum *q, bool changing) {
+    if (q->leisure)
+        return SHRINK_SMALL;
+    return q->m.coords.dual && changing ? SHRINK_DUAL : SHRINK;
+}
+
 rlar_status rlar__minimise_round(rlar_ctx *ctx, rlar_minimum *q, rlar_info *info) {
     rlar_descent *m = &q->m;
     const rlar_state *st = &m->st;
@@ -113,7 +126,7 @@ rlar_status rlar__minimise_round(rlar_ctx *ctx, rlar_minimum *q, rlar_info *info
     RLAR_TRY(rlar__iteration_end(ctx, info->iterations + 1, st->iters, st->began, info));
     info->converged = end && m->still && (zero || settled || !m->coords.dual);
     if (!end)
-        q->eps *= m->coords.dual && fabs(gain) > QUIET * info->objective ? SHRINK_DUAL : SHRINK;
+        q->eps *= shrink_of(q, fabs(gain) > QUIET * info->objective);
     q->before = info->objective;
     return RLAR_OK;
 }
@@ -239,6 +252,8 @@ static rlar_status begin(rlar_ctx *ctx, rlar_minimum *q, double *strain, rlar_in
     q->m.first = q->m.cold = true;
     q->m.near = false;
     q->plain = st->eps <= PLAIN;
+    q->leisure = q->plain && small(st);
+    q->m.share = q->leisure ? SHARE_SMALL : 1.0;
     q->eps = fmax(FIRST_EPS, st->eps);
     q->before = INFINITY;
     RLAR_TRY(rlar__initialise(ctx, st));
@@ -273,10 +288,6 @@ static rlar_status minimise(rlar_ctx *ctx, void *arg, rlar_info *info) {
     info->converged = 1;
     info->gradient = 0.0;
     return rlar__iteration_end(ctx, 1, 1, q->m.st.began, info);
-}
-
-static bool small(const rlar_state *st) {
-    return (double)st->all * (double)st->d <= SMALL;
 }
 
 bool rlar__minimise_in_primal(const rlar_state *st) {

@@ -13,6 +13,7 @@ typedef struct rlar_ranked {
 typedef struct rlar_minimum {
     rlar_descent m;
     bool plain;       /* the plain objective is wanted, not the one smoothed by st->eps */
+    bool leisure;     /* likewise, and the samples hold so few numbers that time does not matter */
     double eps;       /* of the next round */
     double before;    /* the objective after the last one */
     double *strain;   /* d: of the rows of W, after the last round */

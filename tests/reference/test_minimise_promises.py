@@ -67,10 +67,10 @@ class Promises(unittest.TestCase):
         self.assertLessEqual(max(np.diff(smoothed) / smoothed[:-1]), 1e-9)
 
     def test_where_algorithm_1_finds_better_neighbours(self):
-        """In the numbers named, of 500, the descent alone ended above Algorithm 1, because of V: it goes on from
-        there, and the trace shows both."""
+        """In the numbers named, of 4000, the descent alone ended above Algorithm 1, because of V (in the first five
+        it once did): it goes on from there, and the trace shows both."""
         again = 0
-        for number in (*range(20), 21, 53, 232, 255, 318):
+        for number in (*range(20), 21, 53, 232, 255, 318, 549, 622, 684, 742, 953, 1030, 1102):
             X, labels, alpha, beta = narrow_problem(number)
             with self.subTest(number, n=X.shape[0], d=X.shape[1], alpha=alpha, beta=beta):
                 fit = minimise(X, labels, alpha, beta)
