@@ -15,46 +15,44 @@ int rlar__team_ranks(const rlar_ctx *ctx) {
     return ctx->team ? ctx->team->ranks : 1;
 }
 
-static rlar_status lost(rlar_ctx *ctx, const char *what, int rank) {
-    return rlar__fail(ctx, RLAR_E_IO,
-                      "rank %d: %s rank %d failed; it has ended, or the network has",
-                      ctx->team->rank, what, rank);
+typedef enum way { SEND, RECEIVE, BROADCAST } way;
+
+static const char *const way_text[] = {"sending to", "receiving from", "a broadcast from"};
+
+/* One piece; `out` is what is sent, `in` what is written to. */
+static int carry(const rlar_team *team, way how, int other, const char *out, char *in,
+                 size_t count) {
+    if (how == SEND)
+        return team->send(team->user, other, out, count);
+    return how == RECEIVE ? team->receive(team->user, other, in, count)
+                          : team->broadcast(team->user, other, in, count);
 }
 
-static size_t piece(size_t left) {
-    return left < MOST_BYTES ? left : MOST_BYTES;
+static rlar_status in_pieces(rlar_ctx *ctx, way how, int other, const void *out, void *in,
+                             size_t count) {
+    for (size_t done = 0, size; done < count; done += size) {
+        size = count - done < MOST_BYTES ? count - done : MOST_BYTES;
+        const char *from = out ? (const char *)out + done : NULL;
+        char *to = in ? (char *)in + done : NULL;
+        if (carry(ctx->team, how, other, from, to, size) != 0)
+            return rlar__fail(ctx, RLAR_E_IO,
+                              "rank %d: %s rank %d failed; it has ended, or the network has",
+                              ctx->team->rank, way_text[how], other);
+    }
+    return RLAR_OK;
 }
 
 rlar_status rlar__team_send(rlar_ctx *ctx, int to, const void *bytes, size_t count) {
-    const char *at = bytes;
-    for (size_t size; count > 0; count -= size, at += size) {
-        size = piece(count);
-        if (ctx->team->send(ctx->team->user, to, at, size) != 0)
-            return lost(ctx, "sending to", to);
-    }
-    return RLAR_OK;
+    return in_pieces(ctx, SEND, to, bytes, NULL, count);
 }
 
 rlar_status rlar__team_receive(rlar_ctx *ctx, int from, void *bytes, size_t count) {
-    char *at = bytes;
-    for (size_t size; count > 0; count -= size, at += size) {
-        size = piece(count);
-        if (ctx->team->receive(ctx->team->user, from, at, size) != 0)
-            return lost(ctx, "receiving from", from);
-    }
-    return RLAR_OK;
+    return in_pieces(ctx, RECEIVE, from, NULL, bytes, count);
 }
 
 rlar_status rlar__team_broadcast(rlar_ctx *ctx, int from, void *bytes, size_t count) {
-    char *at = bytes;
-    if (rlar__team_ranks(ctx) == 1)
-        return RLAR_OK;
-    for (size_t size; count > 0; count -= size, at += size) {
-        size = piece(count);
-        if (ctx->team->broadcast(ctx->team->user, from, at, size) != 0)
-            return lost(ctx, "a broadcast from", from);
-    }
-    return RLAR_OK;
+    return rlar__team_ranks(ctx) == 1 ? RLAR_OK
+                                      : in_pieces(ctx, BROADCAST, from, NULL, bytes, count);
 }
 
 rlar_status rlar__team_collect(rlar_ctx *ctx, const void *bytes, size_t count, void *all) {
