@@ -10,7 +10,6 @@
 #include "data/ranks.h"
 #include "data/dataset.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "dist/team.h"
