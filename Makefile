@@ -6,6 +6,8 @@
 #   make install    PREFIX=/usr/local, DESTDIR=
 #   make python     the Python package in build-python/venv, which sees Debian's NumPy and scikit-learn
 #   make check-python   the tests of the package with the newest NumPy and scikit-learn (needs PyPI)
+#   make mpi        install MPI and build build/rlar-mpi as well: one fit over several processes
+#   make check-mpi  the tests of build/rlar-mpi on this machine
 #   make fuzz       fuzz every reader, the model loader, the arguments, fits: SECONDS=60 each, TARGETS="csv npy"
 #   make verify     measure the rows of docs/verify.md again with reduced counts: under an hour
 #   make verify-full    the same with the published counts: many hours
@@ -28,7 +30,7 @@ export RLAR_DATA_DIR := $(abspath ../shared/data)
 endif
 endif
 
-.PHONY: all demo check install python check-python fuzz verify verify-full bench format clean
+.PHONY: all demo check install python check-python mpi check-mpi fuzz verify verify-full bench format clean
 .NOTPARALLEL:
 
 all: build/build.ninja
@@ -59,6 +61,18 @@ check-python:
 	@$(SETUP) python
 	@$(MAKE) --no-print-directory all
 	@PYTHON=$(PYTHON) scripts/python test-newest
+
+# An older folder has to see the option first: hence the two steps.
+mpi:
+	@$(SETUP) mpi
+	@test -e build/build.ninja || meson setup build --prefix=$(PREFIX)
+	@ninja -C build build.ninja >/dev/null
+	@meson configure build -Dmpi=enabled
+	@$(MAKE) --no-print-directory all
+	@echo "and build/rlar-mpi; try: mpirun -n 2 build/rlar-mpi fit data/wine.csv"
+
+check-mpi: mpi
+	@meson test -C build --no-rebuild --print-errorlogs --suite mpi
 
 fuzz:
 	@$(SETUP) check

@@ -81,8 +81,8 @@ typedef struct cli_args {
     int words;
     int quiet, verbose, help, deterministic, json, csv, latex, scores, dry_run, coarse;
     int list, quick, full_grid;
-    const char *output, *method, *methods, *preset, *scale, *trace, *classifier, *resume, *columns,
-        *occluder;
+    const char *output, *method, *methods, *preset, *scale, *trace, *checkpoint, *classifier,
+        *resume, *columns, *occluder;
     const char *format, *label, *labels, *mat_vars, *data_dir, *train_per_class;
     const char *data, *image, *title; /* plot, report */
     int against;                      /* 0 iteration, 1 seconds */
@@ -90,7 +90,7 @@ typedef struct cli_args {
     int header;                       /* 0 auto, 1 yes, 2 no */
     int missing;                      /* in the order of rlar_missing */
     int tune;                         /* in the order of rlar_tune */
-    int64_t threads, max_memory, neighbours, top, trials, seed, folds, tune_folds;
+    int64_t threads, max_memory, neighbours, top, trials, seed, folds, tune_folds, every;
     double train_fraction;
     cli_list params, grid;
 } cli_args;

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "args.h"
+#include "ranks.h"
 #include "rlar.h"
 
 #define CLI_PRINTF(text, args) __attribute__((format(printf, text, args)))
@@ -45,6 +46,7 @@ typedef struct cli {
     cli_args args;
     const cli_verb *verb;
     rlar_ctx *ctx;
+    const rlar_team *team; /* the ranks of one command, or NULL: alone (ranks.h) */
     cli_out out;
     bool terminal;                      /* standard error is one: show progress */
     bool line_shown;                    /* a progress line is on it */
@@ -63,7 +65,7 @@ bool cli_interrupted(void); /* SIGINT or SIGTERM came */
 
 /* ---- common.c: messages, exit codes, small things ---- */
 int cli_exit_code(rlar_status status);
-/* Print "rlar: text" and return the code. */
+/* Print "rlar: text" and return the code; over ranks, one of them prints. */
 int cli_error(cli *c, int code, const char *format, ...) CLI_PRINTF(3, 4);
 /* A usage error: the text names the verb and says where help is. */
 int cli_usage(cli *c, const char *format, ...) CLI_PRINTF(2, 3);
@@ -144,16 +146,32 @@ void cli_table_print(cli *c, cli_table *table); /* and release it */
 /* ---- load.c: data from any format ---- */
 typedef struct cli_data {
     rlar_data *data;
-    double *x;          /* the samples that data borrows, for .mat */
-    char *file, *name;  /* path as opened; file name without folder and endings */
-    const char *format; /* "csv", "mat", ... */
-    int64_t missing;    /* cells that were missing when read */
+    double *x;                      /* the samples that data borrows, for .mat */
+    char *file, *name;              /* path as opened; file name without folder and endings */
+    const char *format;             /* "csv", "mat", ... */
+    int64_t missing;                /* cells that were missing when read */
+    int64_t samples, dims, classes; /* of the whole set, wherever it is; `data` may be gone */
 } cli_data;
 int cli_data_load(cli *c, const char *word, rlar_missing missing, cli_data *out);
+/* Part number `part` of `parts` of a file that can be read so. */
+int cli_data_load_part(cli *c, const char *word, rlar_missing missing, int64_t part, int64_t parts,
+                       cli_data *out);
+int cli_data_splits(cli *c, const char *word, rlar_missing missing, bool *can);
+/* rlar_evaluate, with the fits shared among the ranks if there are several. */
+int cli_evaluate(cli *c, const rlar_data *data, const rlar_eval_spec *spec, rlar_eval **out);
 const char *cli_data_dir(const cli *c); /* --data-dir or RLAR_DATA_DIR; NULL: neither */
 /* Its path in the data folder, to be freed; NULL: it is not there. */
 char *cli_data_find(const cli *c, const char *word);
+/* "x/COIL20.mat.gz" -> "COIL20", to be freed; a folder keeps its name. */
+char *cli_short_name(const char *path);
+void cli_data_measure(cli_data *data); /* sizes, of what this process holds */
 void cli_data_free(cli_data *data);
+
+/* ---- parts.c ---- */
+int cli_rank(const cli *c); /* 0 for a process alone */
+/* All DATA as one set; over ranks, the samples that this one should hold. Free it also after a
+ * failure. */
+int cli_parts_load(cli *c, cli_data *out);
 
 /* Samples block by block, for a model: classes are numbered as the model's. */
 typedef struct cli_stream {

@@ -88,7 +88,7 @@ static int run_one(cli *c, cli_plan *p, runs *r, const cli_data *data, double si
     rlar_eval *eval = NULL;
     p->spec.per_class = p->spec.split == RLAR_SPLIT_PER_CLASS ? (int64_t)size : 0;
     c->started = cli_now();
-    int code = cli_check(c, rlar_evaluate(c->ctx, data->data, &p->spec, &eval));
+    int code = cli_evaluate(c, data->data, &p->spec, &eval);
     if (code != 0)
         return code;
     r->eval[r->n_evals++] = eval;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 
@@ -106,17 +107,10 @@ static int write_files(cli *c, const rlar_model *model, const trace *t) {
 }
 
 /* Share of training samples that the nearest centroid gets right. */
-static int train_accuracy(cli *c, const rlar_model *model, const rlar_data *data, double *out) {
-    const int64_t n = rlar_data_samples(data);
+static int train_accuracy(cli *c, const rlar_model *model, double *out) {
     rlar_predict_options options = RLAR_INIT(rlar_predict_options);
     options.classifier = "centroid";
-    int64_t *classes = cli_alloc((size_t)n * sizeof *classes), right = 0;
-    const int code = cli_check(c, rlar_predict(c->ctx, model, data, &options, classes, NULL));
-    for (int64_t i = 0; i < n && code == 0; i++)
-        right += classes[i] == rlar_data_label(data, i);
-    free(classes);
-    *out = n > 0 ? (double)right / (double)n : 0;
-    return code;
+    return cli_check(c, rlar_training_accuracy(c->ctx, model, &options, out));
 }
 
 /* ---- reports ---- */
@@ -130,9 +124,9 @@ static json_t *json_head(const cli_data *data, const rlar_params *params) {
     json_t *root = json_object();
     cli_json_set(root, "method", cli_json_text(rlar_params_method(params)->name));
     cli_json_set(root, "params", cli_json_params(params));
-    cli_json_set(root, "n", json_integer(rlar_data_samples(data->data)));
-    cli_json_set(root, "d", json_integer(rlar_data_dims(data->data)));
-    cli_json_set(root, "classes", json_integer(rlar_data_classes(data->data)));
+    cli_json_set(root, "n", json_integer(data->samples));
+    cli_json_set(root, "d", json_integer(data->dims));
+    cli_json_set(root, "classes", json_integer(data->classes));
     return root;
 }
 
@@ -161,8 +155,7 @@ static void text_head(cli *c, const cli_data *data, const rlar_params *params) {
     char *line = cli_params_line(params);
     const rlar_method_def *method = rlar_params_method(params);
     cli_printf(c, "data        %s: %lld samples, %lld features, %lld classes\n", data->name,
-               (long long)rlar_data_samples(data->data), (long long)rlar_data_dims(data->data),
-               (long long)rlar_data_classes(data->data));
+               (long long)data->samples, (long long)data->dims, (long long)data->classes);
     cli_printf(c, "method      %s (%s)\n", method->name, method->title);
     cli_printf(c, "parameters  %s\n", *line != '\0' ? line : "none");
     cli_printf(c, "scaling     %s\n", cli_scale(c));
@@ -226,32 +219,41 @@ static void tell_warning(cli *c, rlar_status status, int64_t warned_before) {
         cli_warn(c, "%s", text[0] != '\0' ? text : rlar_status_text(status));
 }
 
-/* Nothing is printed on standard output until the files are written. */
-static int fit(cli *c, const cli_data *data, const rlar_params *params,
-               const rlar_fit_options *options) {
+/* What follows from the model of all samples. Nothing is printed on standard output until the files
+ * are written. */
+static int finish(cli *c, const cli_data *data, const rlar_params *params, const rlar_model *model,
+                  const rlar_info *info, const trace *t) {
+    double accuracy = 0;
+    int code = train_accuracy(c, model, &accuracy);
+    if (code == 0 && cli_interrupted())
+        code = cli_error(c, CODE_INTERRUPTED, "interrupted");
+    if (code == 0)
+        code = write_files(c, model, t);
+    if (code == 0 && c->args.checkpoint != NULL)
+        unlink(c->args.checkpoint); /* there is none after a short fit */
+    if (code == 0 && c->args.json > 0)
+        report_json(c, data, params, info, accuracy);
+    else if (code == 0)
+        report_text(c, data, params, info, accuracy);
+    return code;
+}
+
+/* Over ranks all have the map, and rank 0 has the rest of the model. The samples end with it. */
+static int fit(cli *c, cli_data *data, const rlar_params *params, const rlar_fit_options *options) {
     trace t = {0};
     rlar_model *model = NULL;
     rlar_info info = RLAR_INIT(rlar_info);
-    double accuracy = 0;
     const int64_t warned = c->warnings;
     c->on_iteration = on_iteration;
     c->on_iteration_user = &t;
     c->started = cli_now();
-    const rlar_status status = rlar_fit(c->ctx, data->data, params, options, &model, &info);
+    const rlar_status status = rlar_fit_own(c->ctx, &data->data, params, options, &model, &info);
     c->on_iteration = NULL;
     c->on_iteration_user = NULL;
     int code = cli_check(c, status);
     tell_warning(c, status, warned);
-    if (code == 0)
-        code = train_accuracy(c, model, data->data, &accuracy);
-    if (code == 0 && cli_interrupted())
-        code = cli_error(c, CODE_INTERRUPTED, "interrupted");
-    if (code == 0)
-        code = write_files(c, model, &t);
-    if (code == 0 && c->args.json > 0)
-        report_json(c, data, params, &info, accuracy);
-    else if (code == 0)
-        report_text(c, data, params, &info, accuracy);
+    if (code == 0 && cli_rank(c) == 0)
+        code = finish(c, data, params, model, &info, &t);
     free(t.row);
     rlar_model_free(model);
     return code;
@@ -266,10 +268,15 @@ static int check_outputs(cli *c) {
                                                                   : "--trace: a trace");
     if (model != NULL && lines != NULL && strcmp(model, lines) == 0)
         return cli_usage(c, "-o and --trace are the same file, %s; name two", model);
+    const char *kept = c->args.checkpoint;
+    if (kept != NULL && ((model != NULL && strcmp(kept, model) == 0) ||
+                         (lines != NULL && strcmp(kept, lines) == 0)))
+        return cli_usage(c, "--checkpoint and %s are the same file; name two", kept);
     if (c->args.dry_run > 0)
         return 0;
-    const int code = cli_out_probe(c, model);
-    return code == 0 ? cli_out_probe(c, lines) : code;
+    int code = cli_out_probe(c, model);
+    code = code == 0 ? cli_out_probe(c, lines) : code;
+    return code == 0 ? cli_out_probe(c, kept) : code;
 }
 
 int cli_cmd_fit(cli *c) {
@@ -278,13 +285,17 @@ int cli_cmd_fit(cli *c) {
     cli_data data = {0};
     rlar_fit_options options = RLAR_INIT(rlar_fit_options);
     options.scale = cli_scale(c);
+    options.checkpoint = c->args.checkpoint;
+    options.checkpoint_every = c->args.every;
     int code = cli_params_make(c, &method, 1, &params);
     if (code == 0)
         code = cli_check(c, rlar_scale_check(c->ctx, options.scale));
     if (code == 0)
         code = check_outputs(c);
     if (code == 0)
-        code = cli_data_load(c, c->args.word[0], (rlar_missing)c->args.missing, &data);
+        code = cli_check(c, rlar_ctx_join(c->ctx, c->team));
+    if (code == 0)
+        code = cli_parts_load(c, &data);
     if (code == 0)
         code = cli_need_labels(c, &data);
     if (code == 0)

@@ -150,7 +150,7 @@ static int measure(cli *c, reproduction *r, const paper_entry *place, const plac
                     .n = rlar_data_samples(data->held.data),
                     .d = rlar_data_dims(data->held.data),
                     .classes = rlar_data_classes(data->held.data)};
-    const int code = cli_check(c, rlar_evaluate(c->ctx, data->data, &spec, &m->eval));
+    const int code = cli_evaluate(c, data->data, &spec, &m->eval);
     r->n_done += code == 0;
     return code;
 }

@@ -93,7 +93,7 @@ int cli_cmd_tune(cli *c) {
         code = cli_need_labels(c, &data);
     if (code == 0) {
         c->started = cli_now();
-        code = cli_check(c, rlar_evaluate(c->ctx, data.data, &p.spec, &eval));
+        code = cli_evaluate(c, data.data, &p.spec, &eval);
     }
     if (code == 0) {
         /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a plan that was made has a method */

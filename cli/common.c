@@ -1,7 +1,8 @@
 /* common.c - messages, exit codes, small memory, numbers as text.
  *
- * A message is one line on standard error that starts with "rlar: "; control characters in it (from
- * file names or file contents) are shown as '?', so that no file can drive the terminal. */
+ * A message is one line on standard error that starts with the name of the program; control
+ * characters in it (from file names or file contents) are shown as '?', so that no file can drive
+ * the terminal. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -41,22 +42,32 @@ int cli_exit_code(rlar_status status) {
 enum { MESSAGE_SIZE = 1 << 14 };
 
 /* One line; longer texts are cut. */
-CLI_PRINTF(3, 0)
-static void say(cli *c, const char *prefix, const char *format, va_list args) {
-    char text[MESSAGE_SIZE];
-    vsnprintf(text, sizeof text, format, args);
+CLI_PRINTF(2, 0)
+static void write_line(char text[MESSAGE_SIZE], const char *format, va_list args) {
+    vsnprintf(text, MESSAGE_SIZE, format, args);
     for (char *at = text; *at != '\0'; at++)
         if ((unsigned char)*at < 0x20 || *at == 0x7f)
             *at = '?';
+}
+
+/* Of several ranks the first alone has something to say beside errors. */
+CLI_PRINTF(3, 0)
+static void say(cli *c, const char *prefix, const char *format, va_list args) {
+    char text[MESSAGE_SIZE];
+    if (c->args.quiet > 0 || cli_rank(c) > 0)
+        return;
+    write_line(text, format, args);
     cli_progress_clear(c);
-    fprintf(stderr, "rlar: %s%s\n", prefix, text);
+    fprintf(stderr, "%s: %s%s\n", cli_program, prefix, text);
 }
 
 int cli_error(cli *c, int code, const char *format, ...) {
+    char text[MESSAGE_SIZE];
     va_list args;
     va_start(args, format);
-    say(c, "", format, args);
+    write_line(text, format, args);
     va_end(args);
+    cli_ranks_tell(c, code, text);
     return code;
 }
 
@@ -73,7 +84,7 @@ int cli_usage(cli *c, const char *format, ...) {
 int cli_check(cli *c, rlar_status status) {
     if (status >= 0)
         return 0;
-    if (status == RLAR_E_CANCELLED)
+    if (status == RLAR_E_CANCELLED || (c->team != NULL && cli_interrupted()))
         return cli_error(c, CODE_INTERRUPTED, "interrupted");
     const char *text = rlar_ctx_error(c->ctx);
     return cli_error(c, cli_exit_code(status), "%s",
@@ -81,8 +92,6 @@ int cli_check(cli *c, rlar_status status) {
 }
 
 void cli_note(cli *c, const char *format, ...) {
-    if (c->args.quiet > 0)
-        return;
     va_list args;
     va_start(args, format);
     say(c, "", format, args);
@@ -91,8 +100,6 @@ void cli_note(cli *c, const char *format, ...) {
 
 void cli_warn(cli *c, const char *format, ...) {
     c->warnings++;
-    if (c->args.quiet > 0)
-        return;
     va_list args;
     va_start(args, format);
     say(c, "warning: ", format, args);
@@ -118,10 +125,8 @@ int cli_open(cli *c, const char *path, int *fd) {
 /* Checked once, here: names and short lists are not worth an error path in every caller. */
 void *cli_alloc(size_t size) {
     void *memory = malloc(size > 0 ? size : 1);
-    if (memory == NULL) {
-        fputs("rlar: out of memory\n", stderr);
-        _exit(CODE_MEMORY);
-    }
+    if (memory == NULL)
+        cli_ranks_no_memory();
     return memory;
 }
 

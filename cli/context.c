@@ -63,12 +63,12 @@ static void draw_progress(cli *c, const rlar_event *event) {
     /* The time went into what was not known before. */
     left_text((now - c->started) * (1 - share) / (share - known), left, sizeof left);
     if (event->kind == RLAR_EVENT_READ)
-        fprintf(stderr, "\r\033[Krlar: reading, %.0f %%, %s left", 100 * share, left);
+        fprintf(stderr, "\r\033[K%s: reading, %.0f %%, %s left", cli_program, 100 * share, left);
     else if (c->work_total > 0)
-        fprintf(stderr, "\r\033[Krlar: %.1f %% of all, fit %lld of %lld, %s left", 100 * share,
-                (long long)event->done, (long long)event->total, left);
+        fprintf(stderr, "\r\033[K%s: %.1f %% of all, fit %lld of %lld, %s left", cli_program,
+                100 * share, (long long)event->done, (long long)event->total, left);
     else
-        fprintf(stderr, "\r\033[Krlar: %s %lld of %lld, %s left",
+        fprintf(stderr, "\r\033[K%s: %s %lld of %lld, %s left", cli_program,
                 event->kind == RLAR_EVENT_ITERATION ? "iteration" : "fit", (long long)event->done,
                 (long long)event->total, left);
     fflush(stderr);
@@ -80,9 +80,10 @@ static int on_progress(void *user, const rlar_event *event) {
     cli *c = user;
     if (cli_interrupted())
         return 1;
+    cli_ranks_look(c);
     if (event->kind == RLAR_EVENT_ITERATION && c->on_iteration != NULL && event->info != NULL)
         c->on_iteration(c, event->info, c->on_iteration_user);
-    if (c->terminal && c->args.quiet == 0 && event->kind != RLAR_EVENT_POLL)
+    if (c->terminal && cli_rank(c) == 0 && c->args.quiet == 0 && event->kind != RLAR_EVENT_POLL)
         draw_progress(c, event);
     return 0;
 }
@@ -100,7 +101,7 @@ int cli_ctx_open(cli *c) {
     rlar_ctx_options options = RLAR_INIT(rlar_ctx_options);
     if (c->args.threads > 4096)
         return cli_usage(c, "--threads: %lld is more than 4096", (long long)c->args.threads);
-    options.threads = (int)c->args.threads;
+    options.threads = c->args.threads > 0 ? (int)c->args.threads : cli_ranks_threads(c);
     options.max_memory = c->args.max_memory;
     options.progress = on_progress;
     options.log = on_log;

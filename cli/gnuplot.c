@@ -31,10 +31,8 @@ static const char preamble[] = "set encoding utf8\n"
 void cli_figure_begin(cli_figure *figure) {
     *figure = (cli_figure){.width = 480, .height = 340};
     figure->script = open_memstream(&figure->text, &figure->size);
-    if (figure->script == NULL) {
-        fputs("rlar: out of memory\n", stderr);
-        _exit(CODE_MEMORY);
-    }
+    if (figure->script == NULL)
+        cli_ranks_no_memory();
     fputs(preamble, figure->script);
 }
 

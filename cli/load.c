@@ -85,8 +85,7 @@ char *cli_data_find(const cli *c, const char *word) {
     return find_in(cli_data_dir(c), word);
 }
 
-/* "x/COIL20.mat.gz" -> "COIL20"; a folder keeps its name. */
-static char *short_name(const char *path) {
+char *cli_short_name(const char *path) {
     /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): a word of the command */
     if (strcmp(path, "-") == 0)
         return cli_strdup("stdin", 5);
@@ -124,31 +123,58 @@ static int begin(cli *c, const char *word, cli_data *out) {
     *out = (cli_data){0};
     const int code = find_file(c, word, &out->file);
     if (code == 0)
-        out->name = short_name(out->file);
+        out->name = cli_short_name(out->file);
     c->started = cli_now();
     return code;
 }
 
 /* The whole file, for the verbs that need all samples at once. */
 int cli_data_load(cli *c, const char *word, rlar_missing missing, cli_data *out) {
+    return cli_data_load_part(c, word, missing, 0, 1, out);
+}
+
+int cli_data_splits(cli *c, const char *word, rlar_missing missing, bool *can) {
+    const rlar_read_options options = read_options(c, missing, NULL);
+    cli_data named;
+    int code = begin(c, word, &named), splits = 0;
+    if (code == 0 && !cli_mat_wanted(c, named.file))
+        code = cli_check(c, rlar_data_splits(c->ctx, named.file, &options, &splits));
+    cli_data_free(&named);
+    *can = splits != 0;
+    return code;
+}
+
+int cli_data_load_part(cli *c, const char *word, rlar_missing missing, int64_t part, int64_t parts,
+                       cli_data *out) {
     int code = begin(c, word, out);
     if (code == 0 && cli_mat_wanted(c, out->file)) {
         code = cli_mat_read(c, out->file, missing, out);
     } else if (code == 0) {
-        const rlar_read_options options = read_options(c, missing, NULL);
+        rlar_read_options options = read_options(c, missing, NULL);
+        options.part = part;
+        options.parts = parts;
         code = cli_check(c, rlar_data_read(c->ctx, out->file, &options, &out->data));
         if (code == 0) {
             out->format = rlar_data_format(out->data);
             out->missing = rlar_data_missing(out->data);
         }
     }
-    if (code != 0)
+    if (code != 0) {
         cli_data_free(out);
-    else if (c->args.verbose > 0)
+        return code;
+    }
+    cli_data_measure(out);
+    if (c->args.verbose > 0)
         cli_note(c, "read %s: %lld samples, %lld features, %lld classes (%s)", out->file,
-                 (long long)rlar_data_samples(out->data), (long long)rlar_data_dims(out->data),
-                 (long long)rlar_data_classes(out->data), out->format);
-    return code;
+                 (long long)out->samples, (long long)out->dims, (long long)out->classes,
+                 out->format);
+    return 0;
+}
+
+void cli_data_measure(cli_data *data) {
+    data->samples = rlar_data_samples(data->data);
+    data->dims = rlar_data_dims(data->data);
+    data->classes = rlar_data_classes(data->data);
 }
 
 void cli_data_free(cli_data *data) {
@@ -165,7 +191,7 @@ int cli_need_labels(cli *c, const cli_data *data) {
                          data->file,
                          strcmp(data->format, "mat") == 0 ? "--mat-vars X,y"
                                                           : "--label COLUMN or --labels FILE");
-    if (rlar_data_samples(data->data) == 1)
+    if (data->samples == 1)
         return cli_error(c, CODE_DATA,
                          "%s: there is one sample only; samples of two classes are needed",
                          data->file);
@@ -174,13 +200,13 @@ int cli_need_labels(cli *c, const cli_data *data) {
             c, CODE_DATA,
             "%s: all %lld samples are of one class, '%s'; two classes are needed: is the "
             "label column the right one?",
-            data->file, (long long)rlar_data_samples(data->data), rlar_data_class(data->data, 0));
+            data->file, (long long)data->samples, rlar_data_class(data->data, 0));
     cli_warn_labels(c, data);
     return 0;
 }
 
 void cli_warn_labels(cli *c, const cli_data *data) {
-    const int64_t n = rlar_data_samples(data->data), classes = rlar_data_classes(data->data);
+    const int64_t n = data->samples, classes = rlar_data_classes(data->data);
     if (classes > 2 && classes > n / 2)
         cli_warn(
             c,

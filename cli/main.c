@@ -91,12 +91,27 @@ static int run_verb(cli *c, int argc, char **argv) {
     return c->verb->run(c);
 }
 
+/* Of several ranks all fit; anything else is rank 0's. */
+static bool takes_part(const cli *c, const char *verb) {
+    static const char *const shared[] = {"fit", "evaluate", "tune", "reproduce"};
+    bool shares = false;
+    for (size_t i = 0; i < sizeof shared / sizeof shared[0] && verb != NULL; i++)
+        shares = shares || strcmp(verb, shared[i]) == 0;
+    return cli_rank(c) == 0 || shares;
+}
+
 /* What stands before the verb: version and help only. */
 static int dispatch(cli *c, int argc, char **argv) {
     const char *first = argv[1];
+    if (!takes_part(c, first))
+        return 0;
+    if (argc < 2) {
+        cli_usage_brief();
+        return CODE_USAGE;
+    }
     if (strcmp(first, "--version") == 0 || strcmp(first, "-V") == 0 ||
         strcmp(first, "version") == 0) {
-        cli_printf(c, "rlar %s\n", rlar_version());
+        cli_printf(c, "%s %s\n", cli_program, rlar_version());
         return 0;
     }
     if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0)
@@ -111,17 +126,16 @@ static int dispatch(cli *c, int argc, char **argv) {
 
 int main(int argc, char **argv) {
     fill_descriptors();
-    if (argc < 2) {
-        cli_usage_brief();
-        return CODE_USAGE;
-    }
     cli *c = cli_alloc(sizeof *c);
     memset(c, 0, sizeof *c);
     json_set_alloc_funcs(cli_alloc, free);
+    cli_ranks_open(c, &argc, &argv);
     catch_signals();
     c->terminal = isatty(STDERR_FILENO) == 1;
-    const int code = cli_out_close(c, dispatch(c, argc, argv));
+    int code = cli_out_close(c, dispatch(c, argc, argv));
     rlar_ctx_free(c->ctx);
+    c->ctx = NULL;
+    code = cli_ranks_close(c, code);
     cli_args_free(&c->args);
     free(c);
     return code;

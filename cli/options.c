@@ -9,13 +9,15 @@
 #include "cli.h"
 
 const cli_verb cli_verbs[] = {
-    {"fit", "DATA", "learn a model from labelled samples",
+    {"fit", "DATA...", "learn a model from labelled samples",
      "Learns the linear map of a method from the labelled samples in DATA and, with -o, writes "
      "the\n"
      "model. Without -o it trains and reports only. `rlar methods` lists the methods, `rlar "
      "methods\n"
-     "NAME` the parameters of one.",
-     "rlar fit wine.csv -o wine.rlar --alpha 0.01 -k 5", 1, 1, cli_cmd_fit},
+     "NAME` the parameters of one. Several DATA are parts of one set. `mpirun -n P rlar-mpi fit "
+     "...`\n"
+     "fits over P processes (`make mpi` builds it): the same options, the same model.",
+     "rlar fit wine.csv -o wine.rlar --alpha 0.01 -k 5", 1, 1 << 20, cli_cmd_fit},
     {"predict", "MODEL DATA", "the class of every sample",
      "Writes one class name per line, in the order of DATA, which is read block by block and may "
      "be\n"
@@ -203,6 +205,11 @@ const cli_option cli_options[] = {
      "none, unit, minmax, zscore, rms, or a chain such as minmax,unit (default zscore,rms)"},
     {"trace", 0, OPT_TEXT, GROUP_VERB, V_FIT, FIELD(trace), 0, "FILE.csv",
      "write the objective and its terms after every iteration"},
+    {"checkpoint", 0, OPT_TEXT, GROUP_VERB, V_FIT, FIELD(checkpoint), 0, "FILE",
+     "keep where the fit is in this file after every few iterations: the same command goes on from "
+     "there after an interruption (rlar only); it goes when the fit is done"},
+    {"every", 0, OPT_INT, GROUP_VERB, V_FIT, FIELD(every), 1, "N",
+     "iterations from one checkpoint to the next (default 5)"},
     {"dry-run", 0, OPT_FLAG, GROUP_VERB, V_FIT, FIELD(dry_run), 0, NULL,
      "do not fit: tell sizes, path, memory and work"},
     {"dry-run", 0, OPT_FLAG, GROUP_VERB, V_REPRODUCE, FIELD(dry_run), 0, NULL,

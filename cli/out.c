@@ -47,15 +47,20 @@ int cli_out_makeable(cli *c, const char *path) {
     return code;
 }
 
+/* Nothing is written there: the path names standard output, or another rank writes. */
+static bool nowhere(const cli *c, const char *path) {
+    return path == NULL || strcmp(path, "-") == 0 || cli_rank(c) > 0;
+}
+
 int cli_out_probe(cli *c, const char *path) {
-    if (path == NULL || strcmp(path, "-") == 0)
+    if (nowhere(c, path))
         return 0;
     const int code = refuse_input(c, path);
     return code == 0 ? cli_out_makeable(c, path) : code;
 }
 
 int cli_out_open(cli *c, const char *path) {
-    if (path == NULL || strcmp(path, "-") == 0)
+    if (nowhere(c, path))
         return 0;
     const int code = refuse_input(c, path);
     if (code != 0)
@@ -70,6 +75,8 @@ bool cli_out_broken(const cli *c) {
 
 /* All the bytes, or out.error. A signal that asks us to stop ends the wait for a slow reader. */
 static void write_stdout(cli *c, const char *bytes, size_t size) {
+    if (cli_rank(c) > 0)
+        return;
     while (size > 0 && c->out.error == 0) {
         const ssize_t done = write(STDOUT_FILENO, bytes, size);
         if (done > 0) {

@@ -74,7 +74,7 @@ static int search(cli *c, const rlar_eval_spec *spec, const place_data *data, rl
                   rlar_eval_result *out) {
     c->started = cli_now();
     *out = RLAR_INIT(rlar_eval_result);
-    const int code = cli_check(c, rlar_evaluate(c->ctx, data->data, spec, eval));
+    const int code = cli_evaluate(c, data->data, spec, eval);
     return code == 0 ? cli_check(c, rlar_eval_get(*eval, 0, out)) : code;
 }
 

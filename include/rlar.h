@@ -115,6 +115,10 @@ RLAR_API rlar_status rlar_model_load(rlar_ctx *ctx, const char *path, rlar_model
 RLAR_API rlar_status rlar_predict(rlar_ctx *ctx, const rlar_model *model, const rlar_data *data,
                                   const rlar_predict_options *options, int64_t *classes,
                                   double *scores);
+/* The share of the training samples that the model takes for what they are, by the outputs that it
+ * keeps of them; options->rows is ignored. */
+RLAR_API rlar_status rlar_training_accuracy(rlar_ctx *ctx, const rlar_model *model,
+                                            const rlar_predict_options *options, double *out);
 /* z = W'x + b of every sample, n x p, one row per sample. */
 RLAR_API rlar_status rlar_transform(rlar_ctx *ctx, const rlar_model *model, const rlar_data *data,
                                     double *z);
@@ -286,7 +290,17 @@ struct rlar_read_options {
                                 where there is one more */
     const rlar_model *model; /* or NULL. Sets `features`, finds columns by the model's names where
                                 the file has a header, and maps labels to the model's classes. */
+    int64_t part, parts;     /* parts > 1: only part number `part`, 0 to parts - 1; it may be empty.
+                                One after another the parts have the samples of the whole file.
+                                Their classes are the labels as they stand: rlar_data_share() makes
+                                those of the whole file of them. */
 };
+
+/* Can the file be read in parts with these options? That is for CSV, TSV, LIBSVM and NPY files (in
+ * C order) that are not packed. Reads no more than the head of the file; standard input is left
+ * alone. */
+RLAR_API rlar_status rlar_data_splits(rlar_ctx *ctx, const char *path,
+                                      const rlar_read_options *options, int *can);
 
 /* Read block by block, for data larger than memory. The data of a block are valid until the next
  * call; *out is NULL at the end. Classes are numbered as in options->model, else in order of
@@ -312,11 +326,12 @@ RLAR_API rlar_status rlar_data_write(rlar_ctx *ctx, const rlar_data *data, const
 /* Is there such a format? The error is that of writing, before there is anything to write. */
 RLAR_API rlar_status rlar_write_check(rlar_ctx *ctx, const char *path, const char *format);
 
-/* ---- One fit over several processes ---- */
+/* ---- One fit, or the fits of one evaluation, over several processes ---- */
 
-/* Ranks 0 .. ranks-1 hold different samples of the same data and make the same calls in the same
- * order. The functions move bytes between them, block until that is done, and answer 0, or another
- * number when the other cannot be reached any more. */
+/* Ranks 0 .. ranks-1 make the same calls in the same order: for a fit they hold different samples
+ * of the same data, for an evaluation (rlar_evaluate) the same ones. The functions move bytes
+ * between them, block until that is done, and answer 0, or another number when the other cannot be
+ * reached any more. They are called by the thread that called the library, and by no other. */
 typedef struct rlar_team {
     size_t size;
     int rank, ranks;
@@ -324,6 +339,8 @@ typedef struct rlar_team {
     int (*send)(void *user, int to, const void *bytes, size_t count);
     int (*receive)(void *user, int from, void *bytes, size_t count);
     int (*broadcast)(void *user, int from, void *bytes, size_t count); /* from one to all */
+    int (*ready)(void *user, int from); /* is there something to receive? 1 yes, 0 not yet, negative
+                                           as above. Does not wait; evaluations need it */
 } rlar_team;
 
 /* The context fits together with others from now on; team NULL: alone again. The team is not
@@ -333,7 +350,9 @@ RLAR_API rlar_status rlar_ctx_join(rlar_ctx *ctx, const rlar_team *team);
  * fit: classes are numbered alike on all ranks, and samples move so that a class lies on one rank
  * and sums are those of one process. Within a class the order is that of the ranks and of the
  * parts. The parts are freed as they go, and their places set to NULL; after an error the rest is
- * the caller's. A rank may have no parts, and may get no samples. */
+ * the caller's. A rank may have no parts, and may get no samples. With many small parts a rank
+ * holds little more than its share at any time. Parts of LIBSVM files may differ in their number of
+ * features: the largest counts. */
 RLAR_API rlar_status rlar_data_share(rlar_ctx *ctx, rlar_data **parts, int64_t count,
                                      rlar_data **out);
 
@@ -351,9 +370,14 @@ struct rlar_fit_options {
         *scale; /* "none", "unit", "minmax", "zscore", "rms" or a chain "zscore,rms"; NULL: that */
     const int64_t *rows; /* train on these samples only, or NULL: all */
     int64_t n_rows;
-    const rlar_model *start; /* a model of the same method, features, classes and scaling, with
-                                another beta, to start from; NULL: none. It saves time where the
-                                method can (rlar with solver=minimise) and is ignored elsewhere */
+    const rlar_model *start;  /* a model of the same method, features, classes and scaling, with
+                                 another beta, to start from; NULL: none. It saves time where the
+                                 method can (rlar with solver=minimise) and is ignored elsewhere */
+    const char *checkpoint;   /* a file that keeps where the fit is, or NULL (rlar only). If it is
+                                 there the fit goes on from it, with the bits of one that was never
+                                 stopped and on any number of ranks; it stays when the fit has ended.
+                                 A file of other samples or settings is refused */
+    int64_t checkpoint_every; /* iterations; 0: 5 */
 };
 
 struct rlar_predict_options {
@@ -365,6 +389,13 @@ struct rlar_predict_options {
     const int64_t *rows;    /* predict these samples only, or NULL: all */
     int64_t n_rows;
 };
+
+/* The same as rlar_fit, and the data end with it, also after an error; *data becomes NULL. Samples
+ * that lie as a fit wants them, as those of rlar_data_share do, are scaled in place: the fit holds
+ * them once, not twice. */
+RLAR_API rlar_status rlar_fit_own(rlar_ctx *ctx, rlar_data **data, const rlar_params *params,
+                                  const rlar_fit_options *options, rlar_model **out,
+                                  rlar_info *info);
 
 /* Are these texts that options may hold? The error is that of the fit or the prediction. A method,
  * or NULL: argmax is for those whose outputs are class scores. */
@@ -490,6 +521,9 @@ RLAR_API rlar_status rlar_eval_check(rlar_ctx *ctx, const rlar_eval_spec *spec);
 RLAR_API rlar_status rlar_eval_splits(rlar_ctx *ctx, const rlar_data *data,
                                       const rlar_eval_spec *spec, rlar_rows **out);
 RLAR_API void rlar_rows_free(rlar_rows *splits); /* NULL is legal */
+/* With a team, the ranks share the fits: each has all the data and the same specification, and all
+ * get the same results, those of one process, or the same error. Rank 0 decides, tells the
+ * progress, and is the only one that opens the journal. Cancelling on one rank ends all. */
 RLAR_API rlar_status rlar_evaluate(rlar_ctx *ctx, const rlar_data *data, const rlar_eval_spec *spec,
                                    rlar_eval **out);
 RLAR_API int64_t rlar_eval_count(const rlar_eval *eval);

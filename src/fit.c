@@ -169,6 +169,41 @@ static const rlar_model *start_of(const rlar_fit_options *options) {
     return options && options->size >= end ? options->start : NULL;
 }
 
+static bool has_checkpoint(const rlar_fit_options *options) {
+    const size_t end =
+        offsetof(rlar_fit_options, checkpoint_every) + sizeof options->checkpoint_every;
+    return options && options->size >= end && options->checkpoint;
+}
+
+/* All that the iterations depend on: the scaled samples, the method and its parameters. */
+static rlar_status begin_checkpoint(rlar_ctx *ctx, const rlar_training *t,
+                                    const rlar_params *params, const rlar_fit_options *options,
+                                    rlar_checkpoint *cp) {
+    enum { DEFAULT_EVERY = 5 };
+    const rlar_method *method = params->method;
+    const rlar_train *train = &t->train;
+    const int64_t sizes[] = {rlar__train_samples(train), train->d, train->c};
+    if (!method->resumes)
+        return rlar__fail(ctx, RLAR_E_UNSUPPORTED,
+                          "%s: a fit of %s keeps no checkpoint; leave it out", options->checkpoint,
+                          method->def.name);
+    if (options->checkpoint_every < 0)
+        return rlar__fail(ctx, RLAR_E_ARG, "rlar_fit: a checkpoint every %lld iterations",
+                          (long long)options->checkpoint_every);
+    *cp = (rlar_checkpoint){.path = options->checkpoint,
+                            .every = options->checkpoint_every ? options->checkpoint_every
+                                                               : DEFAULT_EVERY,
+                            .n = train->n,
+                            .all = sizes[0],
+                            .from = train->blocks ? train->blocks->start : 0};
+    rlar__checkpoint_add(cp, RLAR_VERSION, sizeof RLAR_VERSION);
+    rlar__checkpoint_add(cp, method->def.name, strlen(method->def.name));
+    for (int i = 0; method->def.params[i].name; i++)
+        rlar__checkpoint_add(cp, &params->value[i], sizeof params->value[i]);
+    rlar__checkpoint_add(cp, sizes, sizeof sizes);
+    return rlar__checkpoint_add_samples(ctx, cp, train->d, train->x, train->label);
+}
+
 static void give_info(rlar_info *out, const rlar_info *info) {
     if (!out)
         return;
@@ -177,31 +212,63 @@ static void give_info(rlar_info *out, const rlar_info *info) {
     out->size = size;
 }
 
-rlar_status rlar_fit(rlar_ctx *ctx, const rlar_data *data, const rlar_params *params,
-                     const rlar_fit_options *options, rlar_model **out, rlar_info *info) {
-    if (!ctx || !data || !out)
-        return rlar__fail(ctx, RLAR_E_ARG, "rlar_fit: ctx, data and out are needed");
-    rlar__begin(ctx);
-    const double start = rlar__now();
-    rlar_params own;
-    rlar_training *t = NULL;
-    rlar_model *model = NULL;
-    rlar_info found = {.size = sizeof found, .objective = NAN, .smoothed = NAN, .gradient = NAN};
-    params = params_or_default(params, &own);
-    RLAR_TRY(rlar__training_new(ctx, data, options, params, 1, &t));
+/* From the training part, which ends here, to the model. */
+static rlar_status fit_from(rlar_ctx *ctx, rlar_training *t, const rlar_params *params,
+                            const rlar_fit_options *options, rlar_model **out, rlar_info *found) {
     const rlar_model *first = start_of(options);
+    rlar_checkpoint checkpoint;
+    rlar_model *model = NULL;
     rlar_status status = first ? check_start(ctx, t, params, first) : RLAR_OK;
+    if (status >= 0 && has_checkpoint(options)) {
+        status = begin_checkpoint(ctx, t, params, options, &checkpoint);
+        t->train.checkpoint = &checkpoint;
+    }
     if (status >= 0)
-        status = rlar__fit_training(ctx, t, params, first, &model, &found);
+        status = rlar__fit_training(ctx, t, params, first, &model, found);
     const rlar_status finished = status < 0 ? status : finish_model(ctx, t, params, model);
     rlar__training_free(t);
     if (finished < 0) {
         rlar_model_free(model);
         return finished;
     }
+    *out = model;
+    return status;
+}
+
+/* own: the same as data where the samples may be overwritten, else NULL. */
+static rlar_status fit(rlar_ctx *ctx, const rlar_data *data, rlar_data *own,
+                       const rlar_params *params, const rlar_fit_options *options, rlar_model **out,
+                       rlar_info *info) {
+    rlar__begin(ctx);
+    const double start = rlar__now();
+    rlar_params defaults;
+    rlar_training *t = NULL;
+    rlar_info found = {.size = sizeof found, .objective = NAN, .smoothed = NAN, .gradient = NAN};
+    params = params_or_default(params, &defaults);
+    RLAR_TRY(own ? rlar__training_take(ctx, own, options, params, &t)
+                 : rlar__training_new(ctx, data, options, params, 1, &t));
+    const rlar_status status = fit_from(ctx, t, params, options, out, &found);
+    if (status < 0)
+        return status;
     found.seconds = rlar__now() - start;
     give_info(info, &found);
-    *out = model;
+    return status;
+}
+
+rlar_status rlar_fit(rlar_ctx *ctx, const rlar_data *data, const rlar_params *params,
+                     const rlar_fit_options *options, rlar_model **out, rlar_info *info) {
+    if (!ctx || !data || !out)
+        return rlar__fail(ctx, RLAR_E_ARG, "rlar_fit: ctx, data and out are needed");
+    return fit(ctx, data, NULL, params, options, out, info);
+}
+
+rlar_status rlar_fit_own(rlar_ctx *ctx, rlar_data **data, const rlar_params *params,
+                         const rlar_fit_options *options, rlar_model **out, rlar_info *info) {
+    if (!ctx || !data || !*data || !out)
+        return rlar__fail(ctx, RLAR_E_ARG, "rlar_fit_own: ctx, data and out are needed");
+    const rlar_status status = fit(ctx, *data, *data, params, options, out, info);
+    rlar_data_free(*data);
+    *data = NULL;
     return status;
 }
 

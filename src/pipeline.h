@@ -21,6 +21,10 @@ typedef struct rlar_training rlar_training;
 rlar_status rlar__training_new(rlar_ctx *ctx, const rlar_data *data,
                                const rlar_fit_options *options, const rlar_params *params,
                                int at_once, rlar_training **out);
+/* The same for one fit that may overwrite the samples: where they lie in the order of a fit they
+ * are scaled in place. */
+rlar_status rlar__training_take(rlar_ctx *ctx, rlar_data *data, const rlar_fit_options *options,
+                                const rlar_params *params, rlar_training **out);
 void rlar__training_free(rlar_training *training);
 /* Is there room for a fit with these parameters? Asked before anything large is taken. */
 rlar_status rlar__training_room(rlar_ctx *ctx, const rlar_training *training,
@@ -68,8 +72,6 @@ rlar_status rlar__tests_predict(rlar_ctx *ctx, const rlar_tests *tests, const rl
 const rlar_scaling *rlar__training_scaling(const rlar_training *training);
 /* May `bytes` be taken for sharing, so that the fits under way can still end? */
 bool rlar__training_spares(const rlar_ctx *ctx, const rlar_training *training, double bytes);
-/* n rounded up to whole tasks of rlar__embed. */
-int64_t rlar__padded(int64_t n);
 /* "feature 3" or "feature 3 (ash)". */
 const char *rlar__feature_text(const rlar_data *data, int64_t j, char *buf, size_t size);
 /* Refuse a sample that is not finite, naming it. */

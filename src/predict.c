@@ -48,10 +48,6 @@ static int64_t round_up(int64_t n, int64_t unit) {
     return (n + unit - 1) / unit * unit;
 }
 
-int64_t rlar__padded(int64_t n) {
-    return round_up(n, RLAR_COLUMNS);
-}
-
 void rlar__add_offset(int64_t p, int64_t n, const double *b, double *z) {
     for (int64_t i = 0; i < n; i++)
         for (int64_t r = 0; r < p; r++)
@@ -181,10 +177,12 @@ static rlar_status predict_block(rlar_ctx *ctx, const prediction *p, int64_t sta
                           p->scores ? p->scores + start * m->c : NULL);
 }
 
+static rlar_references references_of(const rlar_model *m) {
+    return (rlar_references){.p = m->p, .n = m->n, .c = m->c, .z = m->z, .z_class = m->z_class};
+}
+
 static rlar_status predict_all(rlar_ctx *ctx, prediction *p) {
-    const rlar_model *m = p->model;
-    const rlar_references refs = {
-        .p = m->p, .n = m->n, .c = m->c, .z = m->z, .z_class = m->z_class};
+    const rlar_references refs = references_of(p->model);
     RLAR_TRY(check_columns(ctx, p->model, p->data));
     block b = {0};
     if (!p->z)
@@ -241,6 +239,40 @@ rlar_status rlar_predict(rlar_ctx *ctx, const rlar_model *model, const rlar_data
                           (long long)p.n);
     RLAR_TRY(choose(ctx, o.classifier, rlar_method_find(model->method), &p));
     return predict_all(ctx, &p);
+}
+
+/* In blocks, as for any other samples. */
+static rlar_status count_right(rlar_ctx *ctx, const rlar_model *m, const rlar_classify_plan *plan,
+                               int64_t *right) {
+    int64_t classes[BLOCK_MAX];
+    *right = 0;
+    for (int64_t start = 0; start < m->n; start += BLOCK_MAX) {
+        const int64_t count = m->n - start < BLOCK_MAX ? m->n - start : BLOCK_MAX;
+        RLAR_TRY(rlar__classify(ctx, plan, m->z + start * m->p, count, classes, NULL));
+        for (int64_t i = 0; i < count; i++)
+            *right += classes[i] == m->z_class[start + i];
+    }
+    return RLAR_OK;
+}
+
+rlar_status rlar_training_accuracy(rlar_ctx *ctx, const rlar_model *model,
+                                   const rlar_predict_options *options, double *out) {
+    if (!ctx || !model || !out)
+        return rlar__fail(ctx, RLAR_E_ARG, "rlar_training_accuracy: ctx, model and out are needed");
+    rlar__begin(ctx);
+    rlar_predict_options o = RLAR_INIT(rlar_predict_options);
+    if (options)
+        memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
+    prediction p = {.neighbours = o.neighbours ? o.neighbours : DEFAULT_NEIGHBOURS};
+    RLAR_TRY(choose(ctx, o.classifier, rlar_method_find(model->method), &p));
+    const rlar_references refs = references_of(model);
+    RLAR_TRY(rlar__classify_open(ctx, p.classifier, p.neighbours, &refs, model->n, &p.plan));
+    int64_t right = 0;
+    const rlar_status status = count_right(ctx, model, &p.plan, &right);
+    rlar__classify_close(&p.plan);
+    if (status >= 0)
+        *out = model->n > 0 ? (double)right / (double)model->n : 0.0;
+    return status;
 }
 
 rlar_status rlar_transform(rlar_ctx *ctx, const rlar_model *model, const rlar_data *data,

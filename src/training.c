@@ -201,10 +201,12 @@ static rlar_status copy_task(void *arg, int64_t index) {
     const copy_job *job = arg;
     const int64_t d = job->t->train.d, from = job->from + index * job->size;
     const int64_t to = job->to - from < job->size ? job->to : from + job->size;
-    rlar__first_touch(job->t->x + from * d, (size_t)((to - from) * d) * sizeof *job->t->x);
+    if (!job->t->taken)
+        rlar__first_touch(job->t->x + from * d, (size_t)((to - from) * d) * sizeof *job->t->x);
     for (int64_t i = from; i < to; i++) {
         double *x = job->t->x + i * d;
-        rlar_data_row(job->t->data, job->t->order[i], x);
+        if (!job->t->taken)
+            rlar_data_row(job->t->data, job->t->order[i], x);
         if (!is_small(d, x))
             return RLAR_E_DATA;
     }
@@ -216,7 +218,8 @@ static rlar_status copy_checked(rlar_ctx *ctx, rlar_training *t, int64_t from, i
     const int64_t d = t->train.d;
     for (int64_t i = from; i < to; i++) {
         double *x = t->x + i * d;
-        rlar_data_row(t->data, t->order[i], x);
+        if (!t->taken)
+            rlar_data_row(t->data, t->order[i], x);
         if (!rlar__finite(d, x))
             RLAR_TRY(rlar__check_row(ctx, t->data, t->order[i], x));
     }
@@ -232,13 +235,27 @@ static rlar_status copy_samples(rlar_ctx *ctx, void *user, int64_t from, int64_t
     return status == RLAR_E_DATA ? copy_checked(ctx, t, from, to) : status;
 }
 
+/* Do the samples lie as a fit wants them, with room behind them? */
+static bool lie_well(const rlar_training *t) {
+    const rlar_data *data = t->data;
+    const int64_t n = t->train.n;
+    int64_t i = 0;
+    while (i < n && t->order[i] == i)
+        i++;
+    return i == n && n == data->view.n && data->own_x && data->view.stride == t->train.d &&
+           data->room >= rlar__padded(n);
+}
+
 static rlar_status load(rlar_ctx *ctx, rlar_training *t) {
     const int64_t n = t->train.n, d = t->train.d;
     size_t sample = 0;
     if (!rlar__size_mul((size_t)d, sizeof(double), &sample))
         return rlar__fail(ctx, RLAR_E_TOO_LARGE, "%s: %lld features are too many", t->data->file,
                           (long long)d);
-    RLAR_TRY(rlar__alloc(ctx, rlar__padded(n), sample, "the scaled samples", &t->x));
+    if (t->taken)
+        t->x = t->data->own_x;
+    else
+        RLAR_TRY(rlar__alloc(ctx, rlar__padded(n), sample, "the scaled samples", &t->x));
     if (n < rlar__padded(n))
         memset(t->x + n * d, 0, (size_t)(rlar__padded(n) - n) * sample);
     const rlar_samples samples = {.x = t->x, .n = n, .feed = copy_samples, .user = t};
@@ -260,7 +277,8 @@ rlar_status rlar__training_forecast(rlar_ctx *ctx, const rlar_training *t,
     const double p = (double)params->method->outputs(&t->train, params);
     const double c = (double)t->data->classes.count, padded = (double)rlar__padded(t->train.n);
     /* The classes count with their names; what is left over is the same for all sizes. */
-    const double beside = 8.0 * (padded * d + 2.0 * n + d * (p + 4.0) + p + 8.0 * c) + SMALL;
+    const double copied = t->taken ? 0.0 : padded * d;
+    const double beside = 8.0 * (copied + 2.0 * n + d * (p + 4.0) + p + 8.0 * c) + SMALL;
     /* The model and its references are made when the method has given back what it took. */
     const double after = 8.0 * (d * p + (n + padded) * p);
     const double bytes = beside + fmax((double)out->bytes, after);
@@ -276,7 +294,7 @@ rlar_status rlar__training_forecast(rlar_ctx *ctx, const rlar_training *t,
 rlar_status rlar__training_room(rlar_ctx *ctx, const rlar_training *t, const rlar_params *params) {
     rlar_forecast f = {.size = sizeof f};
     RLAR_TRY(rlar__training_forecast(ctx, t, params, &f));
-    if (t->x) /* held already */
+    if (t->x && !t->taken) /* held already */
         f.bytes -= (int64_t)sizeof *t->x * rlar__padded(t->train.n) * t->train.d;
     const double limit = (double)ctx->memory->limit, held = (double)rlar_ctx_memory(ctx);
     if (limit > 0.0 && held + (double)f.bytes > limit)
@@ -296,7 +314,7 @@ bool rlar__training_spares(const rlar_ctx *ctx, const rlar_training *training, d
 /* ---- The life of a training part ---- */
 
 static rlar_status fill(rlar_ctx *ctx, const rlar_data *data, const rlar_fit_options *options,
-                        const rlar_params *params, rlar_training *t) {
+                        const rlar_params *params, bool take, rlar_training *t) {
     rlar_forecast f = {.size = sizeof f};
     if (ctx->team && !params->method->ranks)
         return rlar__fail(ctx, RLAR_E_UNSUPPORTED,
@@ -306,19 +324,19 @@ static rlar_status fill(rlar_ctx *ctx, const rlar_data *data, const rlar_fit_opt
     if (data->view.weights)
         return rlar__fail(ctx, RLAR_E_UNSUPPORTED, "%s: method %s does not take sample weights",
                           data->file, params->method->def.name);
+    t->taken = take && lie_well(t);
     RLAR_TRY(rlar__training_room(ctx, t, params));
     RLAR_TRY(rlar__training_forecast(ctx, t, params, &f));
     t->fit_bytes = (double)f.bytes;
     return load(ctx, t);
 }
 
-rlar_status rlar__training_new(rlar_ctx *ctx, const rlar_data *data,
-                               const rlar_fit_options *options, const rlar_params *params,
-                               int at_once, rlar_training **out) {
+static rlar_status make(rlar_ctx *ctx, const rlar_data *data, const rlar_fit_options *options,
+                        const rlar_params *params, int at_once, bool take, rlar_training **out) {
     rlar_training *t = NULL;
     RLAR_TRY(rlar__calloc(ctx, 1, sizeof *t, "the training part", &t));
     t->at_once = at_once;
-    const rlar_status status = fill(ctx, data, options, params, t);
+    const rlar_status status = fill(ctx, data, options, params, take, t);
     if (status < 0)
         rlar__training_free(t);
     else
@@ -326,11 +344,23 @@ rlar_status rlar__training_new(rlar_ctx *ctx, const rlar_data *data,
     return status;
 }
 
+rlar_status rlar__training_new(rlar_ctx *ctx, const rlar_data *data,
+                               const rlar_fit_options *options, const rlar_params *params,
+                               int at_once, rlar_training **out) {
+    return make(ctx, data, options, params, at_once, false, out);
+}
+
+rlar_status rlar__training_take(rlar_ctx *ctx, rlar_data *data, const rlar_fit_options *options,
+                                const rlar_params *params, rlar_training **out) {
+    return make(ctx, data, options, params, 1, true, out);
+}
+
 void rlar__training_clear(rlar_training *t) {
     if (t->sharer)
         t->sharer->release(t->shared);
     rlar__scaling_free(&t->scaling);
-    rlar__free(t->x);
+    if (!t->taken)
+        rlar__free(t->x);
     rlar__free(t->order);
     rlar__free(t->label);
     rlar__free(t->first);

@@ -12,6 +12,7 @@ struct rlar_training {
     rlar_train train; /* what the method sees; its arrays are those below */
     rlar_scaling scaling;
     double *x;      /* d x n, padded with zero columns to a multiple of RLAR_COLUMNS; or NULL */
+    bool taken;     /* x is the data's own */
     bool large;     /* some numbers of the data may be beyond RLAR_LARGEST */
     int64_t *order; /* n: the sample of the data behind each column */
     int32_t *label; /* n */

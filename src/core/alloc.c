@@ -146,6 +146,18 @@ void rlar__free(void *memory) {
         free(head.raw);
 }
 
+void rlar__free_pages(void *memory) {
+#ifdef MADV_DONTNEED
+    const long page = sysconf(_SC_PAGESIZE);
+    const size_t bytes = memory ? header_of(memory)->size : 0;
+    if (bytes >= WORTH_A_CALL && page > 0) {
+        const size_t size = (size_t)page, skip = (size - (uintptr_t)memory % size) % size;
+        (void)madvise((char *)memory + skip, (bytes - skip) / size * size, MADV_DONTNEED);
+    }
+#endif
+    rlar__free(memory);
+}
+
 rlar_status rlar__resize(rlar_ctx *ctx, void *array, int64_t *capacity, int64_t larger, size_t size,
                          const char *what) {
     void *old, *fresh;

@@ -79,6 +79,9 @@ void rlar__ctx_child_end(rlar_ctx *child);
 /* Every public call that takes a context starts with it: no old error, no old cancellation. */
 void rlar__begin(rlar_ctx *ctx);
 
+/* Callbacks that only ask "go on?" come at most this often: a tenth of what a person notices. */
+#define RLAR_POLL_SECONDS 0.05
+
 /* RLAR_E_CANCELLED when someone asked to stop, else RLAR_OK. Cheap: call it in every long loop. */
 rlar_status rlar__poll(rlar_ctx *ctx);
 /* The same after a system call that a signal has interrupted, which may be the wish to stop: asks
@@ -105,6 +108,9 @@ rlar_status rlar__calloc(rlar_ctx *ctx, int64_t count, size_t size, const char *
 /* Some bytes of a block that has never been written are going to be: ask the system for their pages
  * at once, which is cheaper than one by one as they are touched. */
 void rlar__first_touch(void *memory, size_t bytes);
+/* rlar__free(), and the pages of a large block go back to the system at once: an allocator may keep
+ * those of a block that is not its last. */
+void rlar__free_pages(void *memory);
 /* Grow *array (of *capacity elements) so that it holds at least `need`, by doubling. */
 rlar_status rlar__grow(rlar_ctx *ctx, void *array, int64_t *capacity, int64_t need, size_t size,
                        const char *what);
@@ -209,5 +215,7 @@ int rlar__format_double(double value, char buf[RLAR_NUMBER_SIZE]);
 /* open() with O_CLOEXEC that goes on after an interruption. *fd is -1, with errno, where the system
  * refuses; the status is an error only when someone asked to stop. */
 rlar_status rlar__open(rlar_ctx *ctx, const char *path, int flags, int *fd);
+/* CRC-64/XZ (crc64.c), to be continued: start with crc 0. */
+uint64_t rlar__crc64(uint64_t crc, const void *bytes, size_t size);
 
 #endif

@@ -6,10 +6,6 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Callbacks that only ask "go on?" come at most this often (seconds): a tenth of what a person
- * notices. */
-static const double POLL_INTERVAL = 0.05;
-
 enum { MAX_THREADS = 256 };
 
 double rlar__now(void) {
@@ -113,7 +109,7 @@ static rlar_status cancelled(rlar_ctx *ctx) {
 
 /* Call back, and remember an answer that asks to stop. */
 static rlar_status call_back(rlar_ctx *ctx, const rlar_event *event) {
-    ctx->next_poll = rlar__now() + POLL_INTERVAL;
+    ctx->next_poll = rlar__now() + RLAR_POLL_SECONDS;
     if (ctx->progress(ctx->user, event) != 0) {
         atomic_store(ctx->cancel, 1);
         return cancelled(ctx);

@@ -464,6 +464,10 @@ static int64_t csv_join(void *state, const void *copy) {
     return before;
 }
 
+static void csv_go_on(void *state, int64_t line) {
+    ((csv_parser *)state)->at.line = line;
+}
+
 static void csv_close(void *state) {
     csv_parser *p = state;
     rlar__free(p->head);
@@ -480,7 +484,8 @@ const rlar_format rlar__format_csv = {.name = "csv",
                                       .close = csv_close,
                                       .between = csv_between,
                                       .fork = csv_fork,
-                                      .join = csv_join};
+                                      .join = csv_join,
+                                      .go_on = csv_go_on};
 
 const rlar_format rlar__format_tsv = {.name = "tsv",
                                       .extensions = ".tsv .tab",
@@ -491,4 +496,5 @@ const rlar_format rlar__format_tsv = {.name = "tsv",
                                       .close = csv_close,
                                       .between = csv_between,
                                       .fork = csv_fork,
-                                      .join = csv_join};
+                                      .join = csv_join,
+                                      .go_on = csv_go_on};

@@ -8,6 +8,7 @@
 struct rlar_data {
     rlar_view view;      /* the samples; view.x is own_x for data that were read */
     double *own_x;       /* d x n, or NULL for a borrowed view */
+    int64_t room;        /* samples that own_x has room for, where these are more than n; else 0 */
     int64_t *label;      /* n class indices (-1: unknown to the model), or NULL: no labels */
     rlar_texts classes;  /* in order */
     int64_t *class_size; /* classes.count */

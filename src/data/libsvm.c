@@ -279,6 +279,10 @@ static int64_t libsvm_join(void *state, const void *copy) {
     return before;
 }
 
+static void libsvm_go_on(void *state, int64_t line) {
+    ((libsvm_parser *)state)->at.line = line;
+}
+
 static void libsvm_close(void *state) {
     libsvm_parser *p = state;
     rlar__free(p->line);
@@ -295,4 +299,5 @@ const rlar_format rlar__format_libsvm = {.name = "libsvm",
                                          .close = libsvm_close,
                                          .between = libsvm_between,
                                          .fork = libsvm_fork,
-                                         .join = libsvm_join};
+                                         .join = libsvm_join,
+                                         .go_on = libsvm_go_on};

@@ -5,7 +5,7 @@
  * the bytes that arrived, never by what the header declares: a header of a petabyte costs nothing.
  * Truncated and trailing bytes are errors. */
 #include "data/npy.h"
-#include "data/reader.h"
+#include "data/range.h"
 
 #include <string.h>
 
@@ -68,14 +68,17 @@ static rlar_status push_text(npy_parser *p, const rlar_place *at, const char *va
     return rlar__sink_row_end(p->sink, at);
 }
 
-/* The next row, its values `step` bytes apart. The columns are announced with the first, when its
- * bytes justify memory for them. */
+/* Once, when the bytes of a row justify memory for it. */
+static rlar_status announce(npy_parser *p) {
+    RLAR_TRY(rlar__sink_columns(p->sink, p->npy.d, NULL, NULL));
+    return rlar__alloc(p->ctx, p->npy.d, sizeof *p->x, "a row of a NumPy array", &p->x);
+}
+
+/* The next row, its values `step` bytes apart. */
 static rlar_status push_row(npy_parser *p, const char *value, size_t step) {
     const int64_t d = p->npy.d;
-    if (p->rows == 0) {
-        RLAR_TRY(rlar__sink_columns(p->sink, d, NULL, NULL));
-        RLAR_TRY(rlar__alloc(p->ctx, d, sizeof *p->x, "a row of a NumPy array", &p->x));
-    }
+    if (!p->x)
+        RLAR_TRY(announce(p));
     const rlar_place at = {.file = p->file, .line = ++p->rows};
     if (rlar__npy_is_text(&p->npy))
         return push_text(p, &at, value);
@@ -103,6 +106,22 @@ static rlar_status feed_rows(npy_parser *p, const char *bytes, size_t size) {
     return RLAR_OK;
 }
 
+static rlar_status too_long(const npy_parser *p) {
+    return rlar__fail(
+        p->ctx, RLAR_E_DATA,
+        "%s: bytes after the %lld x %lld values that the header declares; the file is "
+        "damaged or holds several arrays",
+        p->file, (long long)p->npy.n, (long long)p->npy.d);
+}
+
+static rlar_status too_short(const npy_parser *p, size_t seen) {
+    return rlar__fail(p->ctx, RLAR_E_DATA,
+                      "%s: %zu bytes of values where the header declares %zu (%lld x %lld of %zu "
+                      "bytes); the file is truncated",
+                      p->file, seen, p->npy.bytes, (long long)p->npy.n, (long long)p->npy.d,
+                      p->npy.item);
+}
+
 /* More bytes than declared are refused after the declared ones have been looked at, so that the
  * error does not depend on how the bytes are cut. */
 static rlar_status feed_values(npy_parser *p, const char *bytes, size_t size) {
@@ -113,11 +132,7 @@ static rlar_status feed_values(npy_parser *p, const char *bytes, size_t size) {
     RLAR_TRY(p->npy.fortran ? hold(p, p->npy.bytes, &at, &count) : feed_rows(p, at, count));
     if (size == own)
         return RLAR_OK;
-    return rlar__fail(
-        p->ctx, RLAR_E_DATA,
-        "%s: bytes after the %lld x %lld values that the header declares; the file is "
-        "damaged or holds several arrays",
-        p->file, (long long)p->npy.n, (long long)p->npy.d);
+    return too_long(p);
 }
 
 /* ---- The stages of a file ---- */
@@ -164,16 +179,42 @@ static rlar_status npy_finish(void *state) {
         return rlar__fail(p->ctx, RLAR_E_DATA,
                           "%s: ends within the NPY header; the file is truncated", p->file);
     if (p->seen < p->npy.bytes)
-        return rlar__fail(
-            p->ctx, RLAR_E_DATA,
-            "%s: %zu bytes of values where the header declares %zu (%lld x %lld of %zu "
-            "bytes); the file is truncated",
-            p->file, p->seen, p->npy.bytes, (long long)p->npy.n, (long long)p->npy.d, p->npy.item);
+        return too_short(p, p->seen);
     for (int64_t i = 0; p->npy.fortran && i < p->npy.n; i++) {
         RLAR_TRY(
             push_row(p, p->held + rlar__npy_offset(&p->npy, i, 0), (size_t)p->npy.n * p->npy.item));
         RLAR_TRY(rlar__poll(p->ctx));
     }
+    return RLAR_OK;
+}
+
+static bool npy_between(const void *state) {
+    const npy_parser *p = state;
+    return p->phase == PHASE_VALUES && p->held_size == 0;
+}
+
+/* The parser is told that the array has the rows of the part only. */
+static rlar_status npy_rows(void *state, const rlar_read_options *o, int64_t head, int64_t size,
+                            int64_t *from, int64_t *to) {
+    npy_parser *p = state;
+    const size_t values = (size_t)(size - head);
+    if (p->npy.fortran)
+        return rlar__range_refused(p->ctx, p->file, "its array is in Fortran order");
+    if (values < p->npy.bytes)
+        return too_short(p, values);
+    if (values > p->npy.bytes)
+        return too_long(p);
+    const int64_t first = rlar__range_cut(p->npy.n, o->part, o->parts);
+    const int64_t end = rlar__range_cut(p->npy.n, o->part + 1, o->parts);
+    if (p->npy.n > 0) {
+        RLAR_TRY(announce(p));
+        RLAR_TRY(rlar__sink_range(p->sink, p->npy.d, first, p->npy.n));
+        RLAR_TRY(rlar__sink_reserve(p->sink, end - first)); /* the bytes are there */
+    }
+    p->rows = first;
+    p->npy.bytes = (size_t)(end - first) * p->npy.row;
+    *from = head + first * (int64_t)p->npy.row;
+    *to = head + end * (int64_t)p->npy.row;
     return RLAR_OK;
 }
 
@@ -185,4 +226,6 @@ const rlar_format rlar__format_npy = {
     .feed = npy_feed,
     .finish = npy_finish,
     .close = npy_close,
+    .between = npy_between,
+    .rows = npy_rows,
 };

@@ -65,6 +65,10 @@ rlar_status rlar__sink_sparse(rlar_sink *sink, const rlar_place *at, int64_t cou
                               const int64_t *index, const double *value, const char *label,
                               size_t label_length);
 
+/* Only a part of the file is read, which may be empty. For rows of numbers: the columns, the rows
+ * before the part, and all rows of the file. */
+rlar_status rlar__sink_range(rlar_sink *sink, int64_t columns, int64_t before, int64_t rows);
+
 /* One format. State is allocated by open and freed by close (also after an error). feed takes any
  * cut of the bytes. */
 typedef struct rlar_format {
@@ -77,13 +81,20 @@ typedef struct rlar_format {
     rlar_status (*finish)(void *state);
     void (*close)(void *state);
 
-    /* Where every row ends with a line, pieces of a file can be parsed at the same time; else NULL.
-     * between: the parser stands between two rows and knows all that it learns from the first ones.
-     * fork: make a zeroed state go on from there, into another sink, on another thread.
-     * join: the copy has read on; returns the lines before its first, as it counts them. */
+    /* between: the parser stands between two rows and knows all that it learns from the first ones;
+     * NULL where a file cannot be read in parts. */
     bool (*between)(const void *state);
+    /* Where every row ends with a line, pieces of a file can be parsed at the same time; else NULL.
+     * fork: make a zeroed state go on from there, into another sink, on another thread.
+     * join: the copy has read on; returns the lines before its first, as it counts them.
+     * go_on: the next byte is the first of this line. */
     void (*fork)(const void *state, rlar_ctx *ctx, rlar_sink *sink, void *copy);
     int64_t (*join)(void *state, const void *copy);
+    void (*go_on)(void *state, int64_t line);
+    /* Where the place of every row follows from the head, of `head` bytes, and the size of the
+     * file; else NULL. Which bytes hold the part: the next to be fed, and the last. */
+    rlar_status (*rows)(void *state, const rlar_read_options *options, int64_t head, int64_t size,
+                        int64_t *from, int64_t *to);
 } rlar_format;
 
 extern const rlar_format rlar__format_csv, rlar__format_tsv, rlar__format_libsvm, rlar__format_npy,
@@ -113,6 +124,13 @@ rlar_status rlar__source_fill(rlar_source *source, char *buf, size_t size, size_
  * number if the bytes are not packed, else 0. */
 double rlar__source_share(const rlar_source *source);
 int64_t rlar__source_plain_size(const rlar_source *source);
+/* Our own file, not packed: it can be read at any place. */
+bool rlar__source_seekable(const rlar_source *source);
+/* From now on the bytes from..to of a seekable source are all there is. */
+void rlar__source_range(rlar_source *source, int64_t from, int64_t to);
+/* Where the first line begins that does so at byte `at` > 0 or behind it; the size of the file if
+ * there is none. */
+rlar_status rlar__source_line(rlar_source *source, int64_t at, int64_t *start);
 /* The first bytes without consuming them (up to 64 KiB), to guess the format. */
 rlar_status rlar__source_peek(rlar_source *source, const char **bytes, size_t *size);
 const char *rlar__source_name(const rlar_source *source); /* "wine.csv.gz", "<stdin>" */

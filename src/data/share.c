@@ -3,16 +3,25 @@
  *   1. classes      the names of all ranks, sorted as a reader does, are numbered alike everywhere
  *   2. sizes        how many samples of each class each rank has read: who is to hold what, and in
  *                   which place every sample belongs, follows from this table
- *   3. samples      part by part: what others should have goes to them, what came is put in its
- *                   place, the part is freed. So no rank holds more than its share and a part.
+ *   3. samples      in rounds, in each of which every rank sends to every other the same fraction
+ * of what it has for it, and puts what came in its place; a part is freed when all of it has gone.
+ * So a rank gets no more than it gives away, however the samples were ordered, and holds little
+ * more than its share: at most a part for each rank.
  *
+ * The memory of the share is taken at once, but pages that nothing was put into cost nothing.
  * Within a class the samples keep the order of the ranks and of the parts: that of the files. */
 #include "data/ranks.h"
 #include "data/dataset.h"
+#include "data/range.h"
 
 #include <string.h>
 
 #include "dist/team.h"
+
+/* The next sample of the parts that belongs to a rank. */
+typedef struct cursor {
+    int64_t part, row;
+} cursor;
 
 typedef struct sharing {
     rlar_data **part; /* taken over */
@@ -22,9 +31,12 @@ typedef struct sharing {
     int64_t *table;    /* ranks x classes: samples read */
     int64_t *whole;    /* classes + 1: where the classes begin, of all samples */
     int64_t *cut;      /* ranks + 1: the classes of each rank */
+    int64_t *owner;    /* classes: the rank that is to hold them */
     int64_t *place;    /* ranks x classes: where the next sample that comes from there belongs */
-    int64_t *class_of; /* of the classes of a part, the number among all */
-    int64_t room;
+    int64_t *class_of; /* of the classes of all parts, the number among all */
+    int64_t *first;    /* parts: the first of its classes there */
+    int64_t *left;     /* parts: samples that have not gone yet */
+    cursor *next;      /* ranks */
     rlar_class_index index;
     rlar_data *out;
 } sharing;
@@ -103,37 +115,68 @@ static rlar_status agree_on_classes(rlar_ctx *ctx, sharing *s) {
     return rlar__class_index_build(ctx, &s->out->classes, &s->index);
 }
 
-/* The numbers of the classes of a part among those of all. */
-static rlar_status number_classes(rlar_ctx *ctx, sharing *s, const rlar_data *part) {
-    RLAR_TRY(rlar__grow(ctx, &s->class_of, &s->room, part->classes.count, sizeof *s->class_of,
-                        "the classes"));
-    for (int64_t k = 0; k < part->classes.count; k++) {
-        const char *name = rlar__texts_at(&part->classes, k);
-        s->class_of[k] = rlar__class_index_find(&s->index, name, strlen(name));
+/* The numbers of the classes of the parts among those of all. */
+static rlar_status number_classes(rlar_ctx *ctx, sharing *s) {
+    int64_t count = 0;
+    RLAR_TRY(rlar__alloc(ctx, s->parts, sizeof *s->first, "the parts", &s->first));
+    for (int64_t i = 0; i < s->parts; i++) {
+        s->first[i] = count;
+        count += s->part[i]->classes.count;
     }
+    RLAR_TRY(rlar__alloc(ctx, count, sizeof *s->class_of, "the classes", &s->class_of));
+    for (int64_t i = 0; i < s->parts; i++)
+        for (int64_t k = 0; k < s->part[i]->classes.count; k++) {
+            const char *name = rlar__texts_at(&s->part[i]->classes, k);
+            s->class_of[s->first[i] + k] = rlar__class_index_find(&s->index, name, strlen(name));
+        }
     return RLAR_OK;
+}
+
+static int64_t class_at(const sharing *s, int64_t part, int64_t row) {
+    return s->class_of[s->first[part] + s->part[part]->label[row]];
 }
 
 /* ---- Sizes ---- */
 
-/* What ranks have to agree on: features, parts, whether there are names of features. */
+/* What ranks have to agree on: features, parts, whether there are names of features. Sparse files
+ * tell only the largest index that they have: there the largest of all counts. */
 typedef struct outline {
-    int64_t d, parts, named;
+    int64_t d, parts, named, sparse;
 } outline;
 
 static rlar_status check_parts(rlar_ctx *ctx, const sharing *s, outline *own) {
-    *own = (outline){.parts = s->parts};
+    *own = (outline){.parts = s->parts, .sparse = true};
     for (int64_t i = 0; i < s->parts; i++) {
         const rlar_data *part = s->part[i];
-        if (!part->label)
+        own->sparse = own->sparse && strcmp(part->format, "libsvm") == 0;
+        if (part->view.n > 0 && !part->label)
             return rlar__fail(
                 ctx, RLAR_E_DATA,
                 "%s: no labels; name the label column (--label) or give --labels FILE", part->file);
-        if (i > 0 && part->view.d != own->d)
+        if (i > 0 && part->view.d != own->d && !own->sparse)
             return rlar__fail(ctx, RLAR_E_DATA, "%s: %lld features where others have %lld",
                               part->file, (long long)part->view.d, (long long)own->d);
-        own->d = part->view.d;
+        own->d = part->view.d > own->d ? part->view.d : own->d;
         own->named = own->named || part->features.count > 0;
+    }
+    return RLAR_OK;
+}
+
+/* The features of all ranks, and the parts that each has at most. */
+static rlar_status compare(rlar_ctx *ctx, sharing *s, const outline *all, int *named) {
+    int first = -1;
+    bool sparse = true;
+    for (int r = 0; r < rlar__team_ranks(ctx); r++) {
+        s->rounds = all[r].parts > s->rounds ? all[r].parts : s->rounds;
+        if (all[r].parts == 0)
+            continue;
+        sparse = sparse && all[r].sparse;
+        first = first < 0 ? r : first;
+        if (all[r].d != all[first].d && !sparse)
+            return rlar__fail(ctx, RLAR_E_DATA, "rank %d has read %lld features, others %lld", r,
+                              (long long)all[r].d, (long long)all[first].d);
+        s->d = all[r].d > s->d ? all[r].d : s->d;
+        *named = *named < 0 && all[r].named ? r : *named;
     }
     return RLAR_OK;
 }
@@ -145,16 +188,8 @@ static rlar_status agree_on_features(rlar_ctx *ctx, sharing *s) {
     RLAR_TRY(check_parts(ctx, s, &own));
     RLAR_TRY(rlar__alloc(ctx, ranks, sizeof *all, "the ranks", &all));
     rlar_status status = rlar__team_collect(ctx, &own, sizeof own, all);
-    for (int r = 0; r < ranks && status >= 0; r++) {
-        s->rounds = all[r].parts > s->rounds ? all[r].parts : s->rounds;
-        if (all[r].parts == 0)
-            continue;
-        if (s->d > 0 && all[r].d != s->d)
-            status = rlar__fail(ctx, RLAR_E_DATA, "rank %d has read %lld features, others %lld", r,
-                                (long long)all[r].d, (long long)s->d);
-        s->d = all[r].d;
-        named = named < 0 && all[r].named ? r : named;
-    }
+    if (status >= 0)
+        status = compare(ctx, s, all, &named);
     rlar__free(all);
     RLAR_TRY(status);
     if (named < 0)
@@ -165,14 +200,10 @@ static rlar_status agree_on_features(rlar_ctx *ctx, sharing *s) {
     return spread_texts(ctx, named, &s->out->features);
 }
 
-static rlar_status count_parts(rlar_ctx *ctx, sharing *s, int64_t *own) {
-    for (int64_t i = 0; i < s->parts; i++) {
-        const rlar_data *part = s->part[i];
-        RLAR_TRY(number_classes(ctx, s, part));
-        for (int64_t j = 0; j < part->view.n; j++)
-            own[s->class_of[part->label[j]]]++;
-    }
-    return RLAR_OK;
+static void count_parts(const sharing *s, int64_t *own) {
+    for (int64_t i = 0; i < s->parts; i++)
+        for (int64_t j = 0; j < s->part[i]->view.n; j++)
+            own[class_at(s, i, j)]++;
 }
 
 /* Where on this rank the samples of class k that come from rank r begin: behind those of the
@@ -194,7 +225,8 @@ static rlar_status agree_on_sizes(rlar_ctx *ctx, sharing *s) {
     RLAR_TRY(rlar__calloc(ctx, ranks, row, "the sizes of the classes", &s->place));
     RLAR_TRY(rlar__calloc(ctx, s->classes + 1, sizeof *s->whole, "the classes", &s->whole));
     RLAR_TRY(rlar__alloc(ctx, ranks + 1, sizeof *s->cut, "the ranks", &s->cut));
-    RLAR_TRY(count_parts(ctx, s, s->place)); /* which is empty so far */
+    RLAR_TRY(rlar__alloc(ctx, s->classes, sizeof *s->owner, "the classes", &s->owner));
+    count_parts(s, s->place); /* which is empty so far */
     RLAR_TRY(rlar__team_collect(ctx, s->place, row, s->table));
     for (int64_t k = 0; k < s->classes; k++) {
         s->whole[k + 1] = s->whole[k];
@@ -202,24 +234,58 @@ static rlar_status agree_on_sizes(rlar_ctx *ctx, sharing *s) {
             s->whole[k + 1] += s->table[r * s->classes + k];
     }
     rlar__ranks_cut(s->classes, s->whole, ranks, s->cut);
+    for (int r = 0; r < ranks; r++)
+        for (int64_t k = s->cut[r]; k < s->cut[r + 1]; k++)
+            s->owner[k] = r;
     find_places(s, rank, ranks);
     return RLAR_OK;
 }
 
 /* ---- Samples ---- */
 
-/* To whom the sample belongs. */
-static int owner(const sharing *s, int ranks, int64_t k) {
-    int r = 0;
-    while (r + 1 < ranks && k >= s->cut[r + 1])
-        r++;
-    return r;
+/* To the next sample of the rank, from the one before it; behind the last part, if there is none.
+ */
+static void advance(const sharing *s, int to, cursor *at) {
+    for (at->row++; at->part < s->parts; at->part++, at->row = 0) {
+        const rlar_data *part = s->part[at->part];
+        for (; part && at->row < part->view.n; at->row++)
+            if (s->owner[class_at(s, at->part, at->row)] == to)
+                return;
+    }
 }
 
-static void put(sharing *s, int from, int64_t k, const double *x) {
+/* The next sample of the rank, widened if need be, into x; returns its class. A part of which all
+ * have gone is freed, and its memory goes back to the system. */
+static int64_t take(sharing *s, int to, double *x) {
+    cursor *at = &s->next[to];
+    rlar_data *part = s->part[at->part];
+    const int64_t k = class_at(s, at->part, at->row), d = part->view.d;
+    if (d > 0) /* a sparse part may have none */
+        rlar_data_row(part, at->row, x);
+    memset(x + d, 0, (size_t)(s->d - d) * sizeof *x);
+    if (--s->left[at->part] == 0) {
+        s->part[at->part] = NULL;
+        rlar__free_pages(part->own_x);
+        part->own_x = NULL;
+        rlar_data_free(part);
+    }
+    advance(s, to, at);
+    return k;
+}
+
+/* Where the next sample of class k from that rank belongs. */
+static double *place(sharing *s, int from, int64_t k) {
     const int64_t at = s->place[from * s->classes + k]++;
-    memcpy(s->out->own_x + at * s->d, x, (size_t)s->d * sizeof *x);
     s->out->label[at] = k;
+    return s->out->own_x + at * s->d;
+}
+
+/* How many samples a rank gets of the parts in one round. */
+static int64_t portion(const sharing *s, int rank, int to, int64_t round) {
+    int64_t all = 0;
+    for (int64_t k = s->cut[to]; k < s->cut[to + 1]; k++)
+        all += s->table[rank * s->classes + k];
+    return rlar__range_cut(all, round + 1, s->rounds) - rlar__range_cut(all, round, s->rounds);
 }
 
 /* Some samples on their way, with their classes. */
@@ -241,21 +307,11 @@ static rlar_status parcel_take(rlar_ctx *ctx, int64_t count, int64_t d, parcel *
     return RLAR_OK;
 }
 
-/* What rank `to` should have of a part, which may be NULL. */
-static rlar_status pack(rlar_ctx *ctx, const sharing *s, const rlar_data *part, int to, parcel *p) {
-    const int ranks = rlar__team_ranks(ctx);
-    const int64_t n = part ? part->view.n : 0;
-    int64_t count = 0;
-    for (int64_t j = 0; j < n; j++)
-        count += owner(s, ranks, s->class_of[part->label[j]]) == to;
+static rlar_status pack(rlar_ctx *ctx, sharing *s, int to, int64_t round, parcel *p) {
+    const int64_t count = portion(s, rlar__team_rank(ctx), to, round);
     RLAR_TRY(parcel_take(ctx, count, s->d, p));
-    for (int64_t j = 0; j < n; j++) {
-        const int64_t k = s->class_of[part->label[j]];
-        if (owner(s, ranks, k) != to)
-            continue;
-        p->label[p->count] = k;
-        rlar_data_row(part, j, p->x + p->count++ * s->d);
-    }
+    for (; p->count < count; p->count++)
+        p->label[p->count] = take(s, to, p->x + p->count * s->d);
     return RLAR_OK;
 }
 
@@ -273,15 +329,15 @@ static rlar_status receive_into(rlar_ctx *ctx, sharing *s, int from, parcel *p) 
     RLAR_TRY(rlar__team_receive(ctx, from, p->label, (size_t)count * sizeof *p->label));
     RLAR_TRY(rlar__team_receive(ctx, from, p->x, (size_t)(count * s->d) * sizeof *p->x));
     for (int64_t i = 0; i < count; i++)
-        put(s, from, p->label[i], p->x + i * s->d);
+        memcpy(place(s, from, p->label[i]), p->x + i * s->d, (size_t)s->d * sizeof *p->x);
     return RLAR_OK;
 }
 
 /* Both ways between this rank and another; the lower one speaks first. */
-static rlar_status trade(rlar_ctx *ctx, sharing *s, const rlar_data *part, int other) {
+static rlar_status trade(rlar_ctx *ctx, sharing *s, int other, int64_t round) {
     const bool first = rlar__team_rank(ctx) < other;
     parcel out = {0}, in = {0};
-    rlar_status status = pack(ctx, s, part, other, &out);
+    rlar_status status = pack(ctx, s, other, round, &out);
     if (status >= 0)
         status = first ? send_parcel(ctx, s, other, &out) : receive_into(ctx, s, other, &in);
     if (status >= 0)
@@ -301,37 +357,54 @@ static int opponent(int rank, int ranks, int turn) {
     return other == rank ? wheel : other;
 }
 
+/* What stays here. */
+static void keep(sharing *s, int rank, int64_t round) {
+    for (int64_t i = portion(s, rank, rank, round); i > 0; i--) {
+        const cursor *at = &s->next[rank];
+        (void)take(s, rank, place(s, rank, class_at(s, at->part, at->row)));
+    }
+}
+
 static rlar_status exchange_round(rlar_ctx *ctx, sharing *s, int64_t round) {
     const int rank = rlar__team_rank(ctx), ranks = rlar__team_ranks(ctx);
-    rlar_data *part = round < s->parts ? s->part[round] : NULL;
-    if (part)
-        RLAR_TRY(number_classes(ctx, s, part));
     for (int turn = 0; turn < ranks + ranks % 2 - 1; turn++) {
         const int other = opponent(rank, ranks, turn);
         if (other < ranks)
-            RLAR_TRY(trade(ctx, s, part, other));
+            RLAR_TRY(trade(ctx, s, other, round));
     }
-    parcel own = {0};
-    const rlar_status status = pack(ctx, s, part, rank, &own);
-    for (int64_t i = 0; i < own.count && status >= 0; i++)
-        put(s, rank, own.label[i], own.x + i * s->d);
-    parcel_free(&own);
-    RLAR_TRY(status);
-    if (part) {
-        s->part[round] = NULL;
-        rlar_data_free(part);
-    }
+    keep(s, rank, round);
     return rlar__poll(ctx);
+}
+
+static rlar_status begin_moving(rlar_ctx *ctx, sharing *s) {
+    const int ranks = rlar__team_ranks(ctx);
+    RLAR_TRY(rlar__alloc(ctx, s->parts, sizeof *s->left, "the parts", &s->left));
+    for (int64_t i = 0; i < s->parts; i++)
+        s->left[i] = s->part[i]->view.n;
+    RLAR_TRY(rlar__alloc(ctx, ranks, sizeof *s->next, "the ranks", &s->next));
+    for (int r = 0; r < ranks; r++) {
+        s->next[r] = (cursor){.row = -1};
+        advance(s, r, &s->next[r]);
+    }
+    return RLAR_OK;
 }
 
 static rlar_status move_samples(rlar_ctx *ctx, sharing *s) {
     const int rank = rlar__team_rank(ctx);
     rlar_data *out = s->out;
     const int64_t n = s->whole[s->cut[rank + 1]] - s->whole[s->cut[rank]];
-    RLAR_TRY(rlar__alloc(ctx, n, (size_t)s->d * sizeof *out->own_x, "the samples", &out->own_x));
-    RLAR_TRY(rlar__alloc(ctx, n, sizeof *out->label, "the labels", &out->label));
+    out->room = rlar__padded(n);
+    RLAR_TRY(
+        rlar__alloc(ctx, out->room, (size_t)s->d * sizeof *out->own_x, "the samples", &out->own_x));
+    /* Never NULL: a rank without samples has labels, too, and knows the classes. */
+    RLAR_TRY(rlar__alloc(ctx, n + 1, sizeof *out->label, "the labels", &out->label));
+    RLAR_TRY(begin_moving(ctx, s));
     for (int64_t i = 0; i < s->rounds; i++)
         RLAR_TRY(exchange_round(ctx, s, i));
+    for (int64_t i = 0; i < s->parts; i++) { /* those that were empty */
+        rlar_data_free(s->part[i]);
+        s->part[i] = NULL;
+    }
     out->view.type = RLAR_F64;
     out->view.n = n;
     out->view.d = out->view.stride = s->d;
@@ -342,8 +415,9 @@ static rlar_status move_samples(rlar_ctx *ctx, sharing *s) {
 static rlar_status share(rlar_ctx *ctx, sharing *s) {
     RLAR_TRY(agree_on_features(ctx, s));
     if (s->d == 0)
-        return rlar__fail(ctx, RLAR_E_DATA, "no rank has read a sample");
+        return rlar__fail(ctx, RLAR_E_DATA, "no rank has read a sample with a feature");
     RLAR_TRY(agree_on_classes(ctx, s));
+    RLAR_TRY(number_classes(ctx, s));
     RLAR_TRY(agree_on_sizes(ctx, s));
     return move_samples(ctx, s);
 }
@@ -356,7 +430,8 @@ rlar_status rlar_data_share(rlar_ctx *ctx, rlar_data **parts, int64_t count, rla
     const char *file = count > 0 ? parts[0]->file : "shared", *name = file;
     RLAR_TRY(rlar__data_new(ctx, count > 0 ? parts[0]->name : name, "memory", file, &s.out));
     const rlar_status status = share(ctx, &s);
-    void *const arrays[] = {s.table, s.whole, s.cut, s.place, s.class_of};
+    void *const arrays[] = {s.table,    s.whole, s.cut,  s.owner, s.place,
+                            s.class_of, s.first, s.left, s.next};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         rlar__free(arrays[i]);
     rlar__class_index_free(&s.index);

@@ -15,6 +15,7 @@
 
 enum {
     CHUNK = 1 << 18, /* large enough that system calls and progress reports cost nothing */
+    FIRST = 1 << 12, /* and the first one: who reads a part looks at the head of the file, too */
     PEEK = 1 << 16
 };
 
@@ -27,6 +28,8 @@ struct rlar_source {
     const char *memory; /* what is left of it */
     size_t memory_left;
     int64_t done, total; /* bytes as stored; total 0: unknown */
+    int64_t from, to;    /* a range of them only; to 0: all */
+    size_t chunk;        /* so many are read next */
     char *raw;           /* CHUNK bytes, when there is a file */
     const char *stored;  /* stored bytes not yet handed on */
     size_t stored_left;
@@ -42,14 +45,32 @@ struct rlar_source {
 
 /* ---- Stored bytes ---- */
 
+static rlar_status report(rlar_source *s) {
+    const int64_t total = s->to > 0 ? s->to - s->from : s->total;
+    return rlar__report(s->ctx, RLAR_EVENT_READ, s->done - s->from, total, NULL);
+}
+
 static rlar_status io_error(rlar_ctx *ctx, const char *name, const char *what) {
     return rlar__fail(ctx, RLAR_E_IO, "%s: cannot %s: %s", name, what, strerror(errno));
+}
+
+/* The end of a range is known before: a file that ends within was cut off meanwhile. */
+static rlar_status cut_off(rlar_source *s) {
+    return rlar__fail(s->ctx, RLAR_E_IO, "%s: ends at byte %lld, but had %lld when it was opened",
+                      s->name, (long long)s->done, (long long)s->total);
+}
+
+/* No more bytes than are left of a range. */
+static size_t in_range(const rlar_source *s, size_t size) {
+    const int64_t left = s->to - s->done;
+    return s->to > 0 && (int64_t)size > left ? (size_t)left : size;
 }
 
 /* Read up to `size` bytes into buf; 0 at the end. A signal is a chance to cancel. */
 static rlar_status read_some(rlar_source *s, char *buf, size_t size, size_t *got) {
     for (;;) {
-        const ssize_t n = read(s->fd, buf, size);
+        const ssize_t n =
+            s->to > 0 ? pread(s->fd, buf, size, (off_t)s->done) : read(s->fd, buf, size);
         if (n >= 0) {
             *got = (size_t)n;
             return RLAR_OK;
@@ -71,11 +92,15 @@ static rlar_status refill(rlar_source *s) {
         s->memory_left -= s->stored_left;
     } else {
         s->stored = s->raw;
-        RLAR_TRY(read_some(s, s->raw, CHUNK, &s->stored_left));
+        const size_t size = in_range(s, s->chunk);
+        RLAR_TRY(read_some(s, s->raw, size, &s->stored_left));
+        if (s->to > 0 && size > 0 && s->stored_left == 0)
+            return cut_off(s);
+        s->chunk = s->chunk < CHUNK ? 2 * s->chunk : CHUNK;
     }
     s->ended = s->stored_left == 0;
     s->done += (int64_t)s->stored_left;
-    return rlar__report(s->ctx, RLAR_EVENT_READ, s->done, s->total, NULL);
+    return report(s);
 }
 
 /* ---- Gzip ---- */
@@ -172,6 +197,7 @@ static rlar_status source_new(rlar_ctx *ctx, const char *name, rlar_source **out
     RLAR_TRY(rlar__calloc(ctx, 1, sizeof *s, "a source of bytes", &s));
     s->ctx = ctx;
     s->fd = -1;
+    s->chunk = FIRST;
     const rlar_status status = rlar__strdup(ctx, name, &s->name);
     if (status < 0)
         rlar__source_close(s);
@@ -289,6 +315,7 @@ static rlar_status read_piece(rlar_ctx *ctx, void *arg, int64_t index) {
  * file that is cut off meanwhile would then kill the process. */
 static rlar_status fill_from_file(rlar_source *s, char *buf, size_t size, size_t piece,
                                   size_t *got) {
+    size = in_range(s, size);
     if (s->done >= s->total && size > piece)
         size = piece; /* nothing is left, unless the file has grown */
     file_part f = {.source = s, .buf = buf, .size = size, .piece = piece, .end = size};
@@ -296,7 +323,7 @@ static rlar_status fill_from_file(rlar_source *s, char *buf, size_t size, size_t
     RLAR_TRY(rlar__parallel_ctx(s->ctx, (int64_t)pieces, read_piece, &f));
     *got = f.end;
     s->done += (int64_t)*got;
-    return rlar__report(s->ctx, RLAR_EVENT_READ, s->done, s->total, NULL);
+    return s->to > 0 && *got < size ? cut_off(s) : report(s);
 }
 
 /* Some bytes; *got 0 only at the end. */
@@ -340,12 +367,45 @@ rlar_status rlar__source_fill(rlar_source *s, char *buf, size_t size, size_t pie
 }
 
 double rlar__source_share(const rlar_source *s) {
-    const double share = s->total > 0 ? (double)s->done / (double)s->total : 0;
+    const int64_t total = s->to > 0 ? s->to - s->from : s->total;
+    const double share = total > 0 ? (double)(s->done - s->from) / (double)total : 0;
     return share < 1 ? share : 1;
 }
 
 int64_t rlar__source_plain_size(const rlar_source *s) {
-    return s->gzip ? 0 : s->total;
+    return s->gzip ? 0 : s->to > 0 ? s->to - s->from : s->total;
+}
+
+/* ---- Ranges ---- */
+
+bool rlar__source_seekable(const rlar_source *s) {
+    return s->regular && !s->gzip;
+}
+
+void rlar__source_range(rlar_source *s, int64_t from, int64_t to) {
+    s->from = s->done = from;
+    s->to = to;
+    s->stored_left = s->head_at = s->head_size = 0;
+    s->ended = false;
+    s->chunk = CHUNK;
+}
+
+rlar_status rlar__source_line(rlar_source *s, int64_t at, int64_t *start) {
+    char bytes[FIRST];
+    at--; /* a line begins behind the end of another */
+    while (at < s->total) {
+        const ssize_t n = pread(s->fd, bytes, sizeof bytes, (off_t)at);
+        if (n < 0 && errno != EINTR)
+            return io_error(s->ctx, s->name, "read");
+        if (n == 0)
+            break;
+        const char *end = n > 0 ? memchr(bytes, '\n', (size_t)n) : NULL;
+        at += end ? end - bytes + 1 : n > 0 ? n : 0;
+        if (end)
+            break;
+    }
+    *start = at < s->total ? at : s->total;
+    return RLAR_OK;
 }
 
 rlar_status rlar__source_peek(rlar_source *s, const char **bytes, size_t *size) {

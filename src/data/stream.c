@@ -4,6 +4,7 @@
  * until the end and then taking everything out of the sink; reading in blocks is pumping until
  * enough rows are there. A folder of images takes the place of source and parser. */
 #include "data/guess.h"
+#include "data/range.h"
 #include "data/window.h"
 
 #include <errno.h>
@@ -27,6 +28,7 @@ struct rlar_stream {
     rlar_sink *sink;
     rlar_label_list labels;
     bool ended;
+    rlar_range range; /* where only a part is read */
 
     /* Data in memory. */
     const rlar_data *data;
@@ -85,6 +87,9 @@ static rlar_status check_options(rlar_ctx *ctx, const rlar_read_options *given, 
             ctx, RLAR_E_ARG,
             "read options: a stream does not know the means of its columns; use drop or keep, "
             "or read the file whole");
+    if (o.parts < 0)
+        return rlar__fail(ctx, RLAR_E_ARG, "read options: parts is %lld; use 0 for the whole file",
+                          (long long)o.parts);
     if (o.labels_file)
         o.label = NULL;
     *out = o;
@@ -160,6 +165,8 @@ static rlar_status open_parts(rlar_stream *s, const char *path, bool whole) {
     }
     bool images;
     RLAR_TRY(is_images(s, &images));
+    if (images && o->parts > 1)
+        return rlar__range_refused(s->ctx, s->path, "it is a folder of images");
     if (!images)
         RLAR_TRY(rlar__source_file(s->ctx, path, &s->source));
     if (o->labels_file)
@@ -180,6 +187,12 @@ static rlar_status open_file(rlar_ctx *ctx, const char *path, const rlar_read_op
     rlar_stream *s = NULL;
     rlar__begin(ctx);
     RLAR_TRY(check_options(ctx, options, whole, &checked));
+    if (checked.parts > 1 || checked.part != 0)
+        RLAR_TRY(rlar__range_allowed(ctx, path, &checked));
+    if (checked.parts > 1 && !whole)
+        return rlar__fail(ctx, RLAR_E_UNSUPPORTED,
+                          "%s: a stream has all samples of a file, it cannot be read in parts",
+                          path);
     RLAR_TRY(rlar__calloc(ctx, 1, sizeof *s, "a stream", &s));
     s->ctx = ctx;
     s->options = checked;
@@ -221,14 +234,26 @@ static rlar_status read_to_end(rlar_stream *s, const rlar_window_size *size) {
     return RLAR_OK;
 }
 
+static rlar_status begin_part(rlar_stream *s, int64_t lines) {
+    if (s->options.parts <= 1)
+        return RLAR_OK;
+    return rlar__range_begin(s->ctx, s->source, s->format, s->state, s->sink, &s->options, lines,
+                             &s->range);
+}
+
 /* Whole or nothing: the data exist only after the last row, the counts and the classes are right.
- */
-rlar_status rlar__data_read(rlar_ctx *ctx, const char *path, const rlar_read_options *options,
-                            const rlar_window_size *size, rlar_data **out) {
+ * lines: before the part, if only one is read. */
+static rlar_status read_once(rlar_ctx *ctx, const char *path, const rlar_read_options *options,
+                             const rlar_window_size *size, int64_t lines, rlar_range *range,
+                             rlar_data **out) {
     rlar_stream *s = NULL;
     rlar_data *data = NULL;
     RLAR_TRY(open_file(ctx, path, options, true, &s));
-    rlar_status status = read_to_end(s, size);
+    rlar_status status = begin_part(s, lines);
+    if (status >= 0)
+        status = read_to_end(s, size);
+    *range = s->range;
+    range->begun = range->begun && s->format->go_on;
     if (status >= 0)
         status = rlar__data_new(ctx, s->block.name, s->block.format, s->block.file, &data);
     if (status >= 0)
@@ -241,6 +266,34 @@ rlar_status rlar__data_read(rlar_ctx *ctx, const char *path, const rlar_read_opt
     return status;
 }
 
+/* The error once more, with its line in the file, and with what quotes may have to do with it. */
+static rlar_status read_again(rlar_ctx *ctx, const char *path, const rlar_read_options *options,
+                              const rlar_window_size *size, rlar_range *range, rlar_data **out) {
+    int64_t lines;
+    bool quoted;
+    RLAR_TRY(rlar__range_before(ctx, path, range, &lines, &quoted));
+    const rlar_status status = read_once(ctx, path, options, size, lines, range, out);
+    if (status != RLAR_E_DATA || !quoted)
+        return status;
+    char *text = NULL;
+    RLAR_TRY(rlar__strdup(ctx, rlar_ctx_error(ctx), &text));
+    (void)rlar__fail(
+        ctx, status,
+        "%s; the part begins or ends behind an odd number of quotes: a table with line "
+        "ends in quoted cells has to be read whole",
+        text);
+    rlar__free(text);
+    return status;
+}
+
+rlar_status rlar__data_read(rlar_ctx *ctx, const char *path, const rlar_read_options *options,
+                            const rlar_window_size *size, rlar_data **out) {
+    rlar_range range = {0};
+    const rlar_status status = read_once(ctx, path, options, size, 1, &range, out);
+    return status == RLAR_E_DATA && range.begun ? read_again(ctx, path, options, size, &range, out)
+                                                : status;
+}
+
 rlar_status rlar_data_read(rlar_ctx *ctx, const char *path, const rlar_read_options *options,
                            rlar_data **out) {
     /* Pieces that fit the second cache, in a window that fits the third; enough pieces that no
@@ -249,6 +302,34 @@ rlar_status rlar_data_read(rlar_ctx *ctx, const char *path, const rlar_read_opti
     if (!ctx || !path || !out)
         return rlar__fail(ctx, RLAR_E_ARG, "rlar_data_read: ctx, path and out must not be NULL");
     return rlar__data_read(ctx, path, options, &usual, out);
+}
+
+/* Part 0 of 2 is begun, but not read; and a file of labels is not even looked at. */
+rlar_status rlar_data_splits(rlar_ctx *ctx, const char *path, const rlar_read_options *options,
+                             int *can) {
+    rlar_stream *s = NULL;
+    rlar_read_options o;
+    if (!ctx || !path || !can)
+        return rlar__fail(ctx, RLAR_E_ARG, "rlar_data_splits: ctx, path and can must not be NULL");
+    rlar__begin(ctx);
+    RLAR_TRY(check_options(ctx, options, true, &o));
+    const bool listed = o.labels_file != NULL;
+    if (listed) {
+        o.labels_file = NULL;
+        o.label = "none";
+    }
+    o.part = 0;
+    o.parts = 2;
+    rlar_status status = open_file(ctx, path, &o, true, &s);
+    if (status >= 0 && listed && !s->format->rows)
+        status = RLAR_E_UNSUPPORTED;
+    if (status >= 0)
+        status = begin_part(s, 1);
+    rlar_stream_free(s);
+    if (status < 0 && status != RLAR_E_UNSUPPORTED)
+        return status;
+    *can = status >= 0;
+    return RLAR_OK;
 }
 
 rlar_status rlar_stream_open(rlar_ctx *ctx, const char *path, const rlar_read_options *options,

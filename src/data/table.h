@@ -68,6 +68,7 @@ struct rlar_sink {
     rlar_columns columns;
     int64_t bytes; /* of the file, unpacked, so far: what memory they justify */
     double share;  /* of the file that they are; 0: not known */
+    bool range;    /* only a part of a file is read (range.c) */
     bool part;     /* of another sink: columns and x are borrowed from it (table_part.c) */
 
     /* Rows that are complete. */
@@ -155,6 +156,9 @@ rlar_status rlar__sink_next_block(rlar_sink *sink);
 /* All sparse rows become x. */
 rlar_status rlar__sink_densify(rlar_sink *sink);
 void rlar__sparse_free(rlar_sparse_rows *rows);
+
+/* Forget the rows so far, not what they told of the columns. */
+void rlar__sink_forget(rlar_sink *sink);
 
 /* ---- Pieces of a file at the same time (table_part.c) ---- */
 

@@ -32,31 +32,54 @@ rlar_status rlar__sink_dense_allowed(const rlar_sink *s, const rlar_place *at, i
 /* ---- The end of the file ---- */
 
 static rlar_status check_rows(const rlar_sink *s) {
-    if (s->rows == 0 && s->whole)
+    if (s->rows == 0 && s->whole && !s->range)
         return rlar__fail(s->ctx, RLAR_E_DATA, "%s: %s", s->rule.file,
                           s->columns.names.count > 0 ? "header only, no samples"
                                                      : "empty file, no samples");
     if (s->missing > 0 && s->missing_rule == RLAR_MISSING_ERROR)
         return rlar__fail_at(s->ctx, RLAR_E_DATA, &s->missing_at,
-                             "the value is missing, the first of %lld in the file; fill in column "
+                             "the value is missing, the first of %lld in the %s; fill in column "
                              "means (--missing mean) "
                              "or leave such samples out (--missing drop)",
-                             (long long)s->missing);
-    if (s->n == 0 && s->whole)
+                             (long long)s->missing, s->range ? "part" : "file");
+    if (s->n == 0 && s->whole && !s->range)
         return rlar__fail(s->ctx, RLAR_E_DATA,
                           "%s: each of the %lld samples has a missing value, so none is left",
                           s->rule.file, (long long)s->rows);
     return RLAR_OK;
 }
 
+static rlar_status check_labels(const rlar_sink *s, int64_t rows) {
+    if (!s->labels || s->labels->count == rows)
+        return RLAR_OK;
+    return rlar__fail(
+        s->ctx, RLAR_E_DATA,
+        "%s: %lld labels for the %lld samples of %s; one label per line and sample is needed",
+        s->labels->file, (long long)s->labels->count, (long long)rows, s->rule.file);
+}
+
 rlar_status rlar__sink_finish(rlar_sink *s) {
     RLAR_TRY(check_rows(s));
-    if (s->labels && s->labels->count != s->rows)
-        return rlar__fail(
-            s->ctx, RLAR_E_DATA,
-            "%s: %lld labels for the %lld samples of %s; one label per line and sample is needed",
-            s->labels->file, (long long)s->labels->count, (long long)s->rows, s->rule.file);
-    return RLAR_OK;
+    return s->range ? RLAR_OK : check_labels(s, s->rows);
+}
+
+/* ---- A part of the file ---- */
+
+/* The columns are settled now: a part without rows has them, too. Rows are counted from the
+ * beginning of the file, where labels in a file of their own go by that. */
+rlar_status rlar__sink_range(rlar_sink *s, int64_t columns, int64_t before, int64_t rows) {
+    s->range = true;
+    s->share = 1;
+    s->rows = before;
+    if (!s->typed)
+        RLAR_TRY(rlar__sink_settle(s, columns, false, false));
+    return check_labels(s, rows);
+}
+
+/* Only rows that are kept as they come: blocks of sparse rows are made later. */
+void rlar__sink_forget(rlar_sink *s) {
+    s->n = s->rows = s->dropped = s->missing = s->sparse_d = 0;
+    rlar__intern_free(&s->raw);
 }
 
 /* ---- Blocks of a stream ---- */
@@ -145,11 +168,14 @@ static rlar_status fill_means(rlar_sink *s) {
     return status;
 }
 
-/* Class names and indices in their final order. */
+/* Class names and indices in their final order. Whether 1 and 1.0 are one class, as they are where
+ * all labels are numbers, a part of a file cannot tell: its classes are the texts as they stand. */
 static rlar_status sort_labels(rlar_sink *s, rlar_texts *classes) {
     int64_t *remap = NULL;
     if (s->rule.model)
         return rlar__texts_copy(s->ctx, &s->model_classes, classes);
+    if (s->range)
+        return rlar__texts_copy(s->ctx, &s->raw.texts, classes);
     rlar_status status =
         rlar__alloc(s->ctx, s->raw.texts.count, sizeof *remap, "the classes", &remap);
     if (status >= 0)

@@ -115,6 +115,8 @@ static rlar_status fill_block(void *arg, int64_t index) {
 rlar_status rlar__sink_densify(rlar_sink *s) {
     const int64_t n = s->n, d = s->rule.features > 0 ? s->rule.features : s->sparse_d;
     const rlar_place none = {.file = s->rule.file};
+    if (d == 0 && s->range)
+        return RLAR_OK; /* another part may have a feature */
     if (d == 0)
         return rlar__fail(s->ctx, RLAR_E_DATA,
                           "%s: no row has a feature; expected 'label index:value ...'",

@@ -50,6 +50,15 @@ rlar_status rlar__team_receive(rlar_ctx *ctx, int from, void *bytes, size_t coun
     return in_pieces(ctx, RECEIVE, from, NULL, bytes, count);
 }
 
+rlar_status rlar__team_ready(rlar_ctx *ctx, int from, bool *ready) {
+    const int answer = ctx->team->ready(ctx->team->user, from);
+    *ready = answer > 0;
+    return answer >= 0
+               ? RLAR_OK
+               : rlar__fail(ctx, RLAR_E_IO, "rank %d: %s rank %d failed; %s", ctx->team->rank,
+                            "waiting for", from, "it has ended, or the network has");
+}
+
 rlar_status rlar__team_broadcast(rlar_ctx *ctx, int from, void *bytes, size_t count) {
     return rlar__team_ranks(ctx) == 1 ? RLAR_OK
                                       : in_pieces(ctx, BROADCAST, from, NULL, bytes, count);

@@ -1,9 +1,10 @@
-/* team.h - the ranks that share one fit.
+/* team.h - the ranks that share one fit, or the fits of an evaluation.
  *
- * Each rank holds some of the samples, all hold the map, and all make the same calls in the same
- * order. How bytes get from one to another is the host's business (rlar_team in rlar.h), such as
- * MPI; threads in the tests. A context without a team is alone, and every call
- * here returns at once. A rank that fails cannot tell the others: its host has to end them. */
+ * In a fit each rank holds some of the samples, all hold the map, and all make the same calls in
+ * the same order; eval/crew.h says what they do in an evaluation. How bytes get from one to another
+ * is the host's business (rlar_team in rlar.h), such as MPI; threads in the tests. A context
+ * without a team is alone, and every call here returns at once. A rank that fails cannot tell the
+ * others: its host has to end them. */
 #ifndef RLAR_TEAM_H
 #define RLAR_TEAM_H
 
@@ -13,6 +14,8 @@ int rlar__team_rank(const rlar_ctx *ctx);
 int rlar__team_ranks(const rlar_ctx *ctx);
 rlar_status rlar__team_send(rlar_ctx *ctx, int to, const void *bytes, size_t count);
 rlar_status rlar__team_receive(rlar_ctx *ctx, int from, void *bytes, size_t count);
+/* Has that rank sent something? Does not wait. */
+rlar_status rlar__team_ready(rlar_ctx *ctx, int from, bool *ready);
 /* From rank `from` to all others. */
 rlar_status rlar__team_broadcast(rlar_ctx *ctx, int from, void *bytes, size_t count);
 /* all: `count` bytes of each rank, in their order. */

@@ -158,6 +158,31 @@ void rlar__eval_select(rlar_eval *eval, int64_t method, rlar_tune tune) {
     }
 }
 
+/* ---- To other ranks ---- */
+
+static rlar_status carry_method(rlar_ctx *ctx, const rlar_eval *eval, rlar_eval_method *m,
+                                rlar_message *message) {
+    double *const real[] = {m->accuracy, m->balanced, m->macro_f1, m->fit_seconds,
+                            m->predict_seconds};
+    int64_t *const count[] = {m->cell_failures, m->cell_trials, m->cell_whole};
+    const size_t trials = (size_t)eval->trials * 8, cells = (size_t)m->grid.cells * 8;
+    for (size_t i = 0; i < sizeof real / sizeof real[0]; i++)
+        RLAR_TRY(rlar__message_carry(ctx, message, real[i], trials));
+    for (size_t i = 0; i < sizeof count / sizeof count[0]; i++)
+        RLAR_TRY(rlar__message_carry(ctx, message, count[i], cells));
+    RLAR_TRY(rlar__message_carry(ctx, message, m->cell_accuracy, cells));
+    RLAR_TRY(rlar__message_carry(ctx, message, m->selected, trials));
+    for (int64_t i = 0; i < eval->trials; i++)
+        RLAR_TRY(rlar__message_carry_text(ctx, message, &m->failure[i]));
+    return rlar__message_carry(ctx, message, m->confusion, (size_t)(eval->c * eval->c) * 8);
+}
+
+rlar_status rlar__eval_carry(rlar_ctx *ctx, rlar_eval *eval, rlar_message *message) {
+    for (int64_t i = 0; i < eval->count; i++)
+        RLAR_TRY(carry_method(ctx, eval, &eval->method[i], message));
+    return RLAR_OK;
+}
+
 /* ---- The summary ---- */
 
 /* Mean of the times of the fits that did not fail; 0 when all failed. */

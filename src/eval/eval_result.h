@@ -2,7 +2,7 @@
 #ifndef RLAR_EVAL_RESULT_H
 #define RLAR_EVAL_RESULT_H
 
-#include "core/core.h"
+#include "dist/message.h"
 #include "eval/grid.h"
 
 /* One method. All arrays are owned by the rlar_eval; `result` points into them. */
@@ -37,6 +37,8 @@ rlar_status rlar__eval_new(rlar_ctx *ctx, const rlar_eval_spec *spec, int64_t tr
                            rlar_eval **out);
 /* Choose the cells from what was searched so far: sets cell_accuracy and selected. */
 void rlar__eval_select(rlar_eval *eval, int64_t method, rlar_tune tune);
+/* What rlar__eval_finish needs, from one rank to another with the same specification. */
+rlar_status rlar__eval_carry(rlar_ctx *ctx, rlar_eval *eval, rlar_message *message);
 /* Fill the result from the arrays. */
 void rlar__eval_finish(rlar_eval *eval, int64_t method, rlar_tune tune);
 

@@ -5,191 +5,23 @@
  *        oracle   trained on the training part, measured on the test part: an upper bound
  *        cv       measured by folds inside the training part: the honest one
  *   3. choose: oracle one cell for all trials, cv one per trial
- *   4. final: the chosen cell on each trial, trained on the whole training part, measured on the
- * test part
+ *   4. final: the chosen cell on each trial, trained on the whole training part, measured on its
+ *      test part (final.c)
  *
  * All fits of a stage are independent: they run in parallel and write to places of their own, so
  * the results do not depend on the threads. A fit that fails on its data (RLAR_E_NUMERIC,
  * RLAR_E_DATA) is a failed trial; every other error ends the evaluation. What the oracle has
- * fitted and kept is not fitted again in stage 4. */
+ * fitted and kept is not fitted again in stage 4.
+ *
+ * With other ranks, rank 0 does all this, and hands the fits out to them too (crew.h). */
 #include "data/dataset.h"
 #include "eval/classify.h"
-#include "eval/metrics.h"
 #include "eval/run.h"
-#include "eval/schedule.h"
 #include "linalg/linalg.h"
 
-#include <math.h>
 #include <string.h>
 
 enum { DEFAULT_TRIALS = 10, DEFAULT_TUNE_FOLDS = 5 };
-
-/* ---- The final fits ---- */
-
-/* Metrics of the trial, and its counts added to those of the method. */
-static rlar_status measure(rlar_ctx *ctx, const rlar_run *run, int64_t method, int64_t trial,
-                           const rlar_part *part, const rlar_outcome *outcome) {
-    rlar_eval_method *m = &run->eval->method[method];
-    const int64_t c = run->labels.c;
-    int64_t *counts = NULL;
-    RLAR_TRY(rlar__calloc(ctx, c, (size_t)c * sizeof *counts, "the confusion counts", &counts));
-    rlar__outcome_counts(&run->labels, part, outcome, counts);
-    const rlar_metrics metrics = rlar__metrics(c, counts);
-    m->accuracy[trial] = metrics.accuracy;
-    m->balanced[trial] = metrics.balanced;
-    m->macro_f1[trial] = metrics.macro_f1;
-    m->fit_seconds[trial] = outcome->seconds[0];
-    m->predict_seconds[trial] = outcome->seconds[1];
-    for (int64_t i = 0; i < c * c; i++)
-        if (counts[i] > 0)
-            atomic_fetch_add_explicit(&run->confusion[method * c * c + i], counts[i],
-                                      memory_order_relaxed);
-    rlar__free(counts);
-    return RLAR_OK;
-}
-
-/* From the mistakes that the oracle has kept. */
-static rlar_status final_kept(rlar_ctx *ctx, rlar_run *run, int64_t method, int64_t trial,
-                              const rlar_outcome *kept) {
-    rlar_eval_method *m = &run->eval->method[method];
-    rlar_part part = {0};
-    m->failure[trial] = m->search_failure[trial * m->grid.cells + m->selected[trial]];
-    m->search_failure[trial * m->grid.cells + m->selected[trial]] = NULL;
-    if (m->failure[trial])
-        return RLAR_OK;
-    RLAR_TRY(rlar__split_make(ctx, &run->labels, run->data_id, &run->rule, trial, &part));
-    const rlar_status status = measure(ctx, run, method, trial, &part, kept);
-    rlar__part_free(&part);
-    return status;
-}
-
-/* From the journal; *found says whether it is there. */
-static rlar_status final_recalled(rlar_ctx *ctx, rlar_run *run, int64_t method, int64_t trial,
-                                  bool *found) {
-    rlar_eval_method *m = &run->eval->method[method];
-    rlar_unit unit = {.run = run, .method = method, .trial = trial};
-    rlar_outcome outcome = {0};
-    rlar_key key;
-    RLAR_TRY(rlar__split_make(ctx, &run->labels, run->data_id, &run->rule, trial, &unit.rows));
-    unit.key = rlar__key_add_part(run->key, &unit.rows);
-    rlar_status status = rlar__unit_key(ctx, &unit, m->selected[trial], &key);
-    if (status >= 0)
-        status = rlar__journal_find(ctx, run->journal, key, run->labels.c, &outcome);
-    *found = outcome.done;
-    if (status >= 0 && outcome.done && !outcome.failure)
-        status = measure(ctx, run, method, trial, &unit.rows, &outcome);
-    m->failure[trial] = outcome.failure;
-    outcome.failure = NULL;
-    rlar__outcome_clear(&outcome);
-    rlar__part_free(&unit.rows);
-    return status;
-}
-
-/* A unit is one method on one trial; its item is the fit of the chosen cell. */
-static int64_t final_items(const void *arg, int64_t index) {
-    const rlar_run *run = arg;
-    return run->eval->method[index / run->trials].finished[index % run->trials] ? 0 : 1;
-}
-
-/* The part is made anew: cheaper than keeping all trials in memory, and exactly the same. */
-static rlar_status final_open(rlar_ctx *ctx, void *arg, int64_t index, void **out) {
-    const rlar_run *run = arg;
-    rlar_unit *unit = NULL;
-    RLAR_TRY(rlar__calloc(ctx, 1, sizeof *unit, "the training part", &unit));
-    unit->run = run;
-    unit->method = index / run->trials;
-    unit->trial = index % run->trials;
-    rlar_status status =
-        rlar__split_make(ctx, &run->labels, run->data_id, &run->rule, unit->trial, &unit->rows);
-    if (status >= 0)
-        status =
-            rlar__unit_open(ctx, unit, run->eval->method[unit->method].selected[unit->trial], 1, 1);
-    if (status < 0)
-        rlar__unit_close(unit);
-    else
-        *out = unit;
-    return status;
-}
-
-static rlar_status final_fit(rlar_ctx *ctx, const rlar_unit *unit, int64_t cell,
-                             rlar_outcome *out) {
-    rlar_model *model = NULL;
-    int64_t *classes = NULL;
-    rlar_status status =
-        rlar__alloc(ctx, unit->rows.n_test, sizeof *classes, "the predictions", &classes);
-    if (status >= 0)
-        status = rlar__unit_fit(ctx, unit, cell, NULL, &model, &out->seconds[0]);
-    if (status >= 0)
-        status = rlar__unit_predict(ctx, unit, model, cell, classes, &out->seconds[1]);
-    if (status >= 0)
-        status = rlar__outcome_set(ctx, &unit->run->labels, &unit->rows, classes, true, out);
-    rlar_model_free(model);
-    rlar__free(classes);
-    return status;
-}
-
-/* The metrics, or the text of the failure; and both into the journal. */
-static rlar_status final_outcome(rlar_ctx *ctx, rlar_run *run, const rlar_unit *unit,
-                                 rlar_outcome *out) {
-    rlar_eval_method *m = &run->eval->method[unit->method];
-    const int64_t cell = m->selected[unit->trial];
-    rlar_key key;
-    RLAR_TRY(rlar__unit_settle(ctx, run, unit->method, unit->trial, final_fit(ctx, unit, cell, out),
-                               &out->failure));
-    if (run->journal) {
-        RLAR_TRY(rlar__unit_key(ctx, unit, cell, &key));
-        RLAR_TRY(rlar__journal_add(ctx, run->journal, key, out));
-    }
-    if (!out->failure)
-        return measure(ctx, run, unit->method, unit->trial, &unit->rows, out);
-    m->failure[unit->trial] = out->failure;
-    out->failure = NULL;
-    return RLAR_OK;
-}
-
-static rlar_status final_item(rlar_ctx *ctx, void *arg, void *shared, int64_t item) {
-    rlar_run *run = arg;
-    rlar_outcome outcome = {0};
-    (void)item;
-    const rlar_status status = final_outcome(ctx, run, shared, &outcome);
-    rlar__outcome_clear(&outcome);
-    return status < 0 ? status : rlar__run_count(ctx, run, 1);
-}
-
-/* What need not be fitted: failed in the search, kept by it, or in the journal. */
-static rlar_status finish_early(rlar_ctx *ctx, rlar_run *run, int64_t method, int64_t trial) {
-    rlar_eval_method *m = &run->eval->method[method];
-    const rlar_outcome *kept = rlar__search_kept(run, method, trial);
-    bool *finished = &m->finished[trial];
-    *finished = m->failure[trial] != NULL;
-    if (!*finished && kept) {
-        RLAR_TRY(final_kept(ctx, run, method, trial, kept));
-        *finished = true;
-    }
-    if (!*finished && run->journal)
-        RLAR_TRY(final_recalled(ctx, run, method, trial, finished));
-    return *finished ? rlar__run_known(ctx, run, 1) : RLAR_OK;
-}
-
-/* What is there first, then the fits that are left. */
-static rlar_status run_finals(rlar_ctx *ctx, rlar_run *run) {
-    const rlar_schedule schedule = {.units = run->eval->count * run->trials,
-                                    .items = final_items,
-                                    .open = final_open,
-                                    .run = final_item,
-                                    .close = rlar__unit_close,
-                                    .arg = run};
-    for (int64_t i = 0; i < schedule.units; i++)
-        RLAR_TRY(finish_early(ctx, run, i / run->trials, i % run->trials));
-    RLAR_TRY(rlar__schedule_run(ctx, &schedule));
-    for (int64_t i = 0; i < schedule.units; i++) {
-        rlar_eval_method *m = &run->eval->method[i / run->trials];
-        const int64_t trial = i % run->trials;
-        if (m->failure[trial] != NULL)
-            m->accuracy[trial] = m->balanced[trial] = m->macro_f1[trial] = NAN;
-    }
-    return RLAR_OK;
-}
 
 /* ---- The stages ---- */
 
@@ -243,6 +75,8 @@ static rlar_status prepare(rlar_ctx *ctx, rlar_run *run) {
     run->test_max = sizes.test_max;
     RLAR_TRY(rlar__calloc(ctx, methods * c, (size_t)c * sizeof(int64_t), "the confusion counts",
                           &run->confusion));
+    RLAR_TRY(
+        rlar__calloc(ctx, methods * run->trials, sizeof *run->final, "the results", &run->final));
     return rlar__search_new(ctx, run);
 }
 
@@ -250,11 +84,10 @@ static rlar_status prepare(rlar_ctx *ctx, rlar_run *run) {
 static rlar_status run_stages(rlar_ctx *ctx, rlar_run *run) {
     const int64_t methods = run->eval->count, cc = run->labels.c * run->labels.c;
     RLAR_TRY(rlar__search(ctx, run));
-    RLAR_TRY(run_finals(ctx, run));
+    RLAR_TRY(rlar__finals(ctx, run));
     for (int64_t m = 0; m < methods; m++) {
         for (int64_t i = 0; i < cc; i++)
             run->eval->method[m].confusion[i] = atomic_load(&run->confusion[m * cc + i]);
-        rlar__eval_finish(run->eval, m, run->spec->tune);
     }
     const rlar_event event = {.size = sizeof event,
                               .kind = RLAR_EVENT_FIT,
@@ -350,23 +183,115 @@ static rlar_status start_split(rlar_ctx *ctx, const rlar_data *data, const rlar_
 /* From the specification to a run that can start. */
 static rlar_status start_run(rlar_ctx *ctx, rlar_run *run) {
     const rlar_eval_spec *spec = run->spec;
+    RLAR_TRY(rlar__blas_open(ctx, 0));
     RLAR_TRY(check_spec(ctx, spec));
     RLAR_TRY(start_split(ctx, run->data, spec, &run->labels, &run->rule));
     run->data_id = rlar__data_id(&run->labels);
     run->trials = runs_of(spec);
     RLAR_TRY(prepare(ctx, run));
-    return spec->journal ? rlar__key_of_data(ctx, run->data, &run->labels, &run->key) : RLAR_OK;
+    return spec->journal || run->team ? rlar__key_of_data(ctx, run->data, &run->labels, &run->key)
+                                      : RLAR_OK;
 }
 
-/* What is wrong with the data is told with their file; a journal names its own. */
-static rlar_status run_all(rlar_ctx *ctx, rlar_run *run) {
+/* ---- Other ranks ---- */
+
+/* What all ranks must have in common: the data, and what is fitted. */
+static rlar_status common_key(rlar_ctx *ctx, const rlar_run *run, rlar_key *key) {
     const rlar_eval_spec *spec = run->spec;
-    rlar_status status = start_run(ctx, run);
-    if (status >= 0 && spec->journal)
-        RLAR_TRY(rlar__journal_open(ctx, spec->journal, &run->journal));
+    const int64_t numbers[] = {spec->split,      spec->per_class,      spec->folds,
+                               spec->trials,     spec->tune,           spec->tune_folds,
+                               spec->neighbours, spec->journal != NULL};
+    *key = rlar__key_add(run->key, numbers, sizeof numbers);
+    *key = rlar__key_add(*key, &spec->fraction, sizeof spec->fraction);
+    *key = rlar__key_add(*key, &spec->seed, sizeof spec->seed);
+    for (int64_t t = 0; spec->split == RLAR_SPLIT_GIVEN && t < run->trials; t++) {
+        const rlar_rows *rows = &spec->given[t];
+        *key = rlar__key_add(*key, rows->train, (size_t)rows->n_train * sizeof *rows->train);
+        *key = rlar__key_add(*key, rows->test, (size_t)rows->n_test * sizeof *rows->test);
+    }
+    *key = rlar__key_add_text(*key, spec->scale ? spec->scale : "");
+    *key = rlar__key_add_text(*key, spec->classifier ? spec->classifier : "");
+    for (int64_t m = 0; m < spec->n_methods; m++) {
+        const rlar_grid *grid = &run->eval->method[m].grid;
+        RLAR_TRY(rlar__key_add_params(ctx, spec->methods[m], key));
+        *key = rlar__key_add(*key, &grid->cells, sizeof grid->cells);
+        for (int64_t i = 0; i < grid->cells * grid->n_axes; i++)
+            *key = rlar__key_add_text(*key, run->eval->method[m].cell_values[i]);
+    }
+    return RLAR_OK;
+}
+
+/* Rank 0 runs the stages, the others its fits. */
+static rlar_status run_or_help(rlar_ctx *ctx, rlar_run *run) {
+    if (!run->helps)
+        return run_stages(ctx, run);
+    const rlar_schedule stages[] = {rlar__search_schedule(run), rlar__finals_schedule(run)};
+    RLAR_TRY(rlar__schedule_help(ctx, stages, 2));
+    return rlar__eval_carry(ctx, run->eval, rlar__crew_results(run->crew));
+}
+
+/* The others hear of the end, whatever it is. */
+static rlar_status dismiss(rlar_ctx *ctx, rlar_run *run, rlar_status status) {
+    rlar_message results = {0};
     if (status >= 0)
-        status = run_stages(ctx, run);
+        status = rlar__eval_carry(ctx, run->eval, &results);
+    status = rlar__crew_dismiss(ctx, run->crew, status, &results);
+    rlar__message_free(&results);
+    return status;
+}
+
+/* ---- All of it ---- */
+
+static rlar_status start_all(rlar_ctx *ctx, rlar_run *run) {
+    const rlar_eval_spec *spec = run->spec;
+    const rlar_status status = start_run(ctx, run);
+    if (status >= 0 && spec->journal && !run->helps)
+        return rlar__journal_open(ctx, spec->journal, &run->journal);
+    /* What is wrong with the data is told with their file; a journal names its own. */
     return status == RLAR_E_DATA ? rlar__fail_in(ctx, status, run->data->file) : status;
+}
+
+/* With other ranks, these are told whatever happens here. */
+static rlar_status run_all(rlar_ctx *ctx, rlar_run *run) {
+    rlar_key key = {{0}};
+    if (run->team)
+        RLAR_TRY(rlar__crew_new(ctx, run->team, &run->crew));
+    rlar_status status = start_all(ctx, run);
+    if (run->crew && status >= 0)
+        status = common_key(ctx, run, &key);
+    if (run->crew)
+        status = rlar__crew_meet(ctx, run->crew, status, key);
+    if (status >= 0) {
+        status = run_or_help(ctx, run);
+        if (status == RLAR_E_DATA && !run->helps)
+            status = rlar__fail_in(ctx, status, run->data->file);
+    }
+    if (run->crew && !run->helps)
+        status = dismiss(ctx, run, status);
+    for (int64_t m = 0; m < run->spec->n_methods && status >= 0; m++)
+        rlar__eval_finish(run->eval, m, run->spec->tune);
+    return status;
+}
+
+static void run_free(rlar_run *run) {
+    for (int64_t i = 0; run->final && i < run->eval->count * run->trials; i++)
+        rlar__outcome_clear(&run->final[i]);
+    rlar__free(run->final);
+    rlar__crew_free(run->crew);
+    rlar__journal_close(run->journal);
+    rlar__search_free(run);
+    rlar__free(run->inner_folds);
+    rlar__free(run->confusion);
+}
+
+/* The fits of an evaluation do without the team: each is on one rank. */
+static rlar_status run_without_team(rlar_ctx *ctx, rlar_run *run) {
+    run->team = ctx->team;
+    run->helps = rlar__team_rank(ctx) > 0;
+    ctx->team = NULL;
+    const rlar_status status = run_all(ctx, run);
+    ctx->team = run->team;
+    return status;
 }
 
 /* The caller's struct may be older (shorter) than ours: what it lacks is 0. */
@@ -406,18 +331,14 @@ rlar_status rlar_evaluate(rlar_ctx *ctx, const rlar_data *data, const rlar_eval_
         return rlar__fail(ctx, RLAR_E_ARG,
                           "rlar_evaluate: every argument is needed, and the size of the spec");
     rlar__begin(ctx);
-    if (ctx->team)
+    if (ctx->team && !ctx->team->ready)
         return rlar__fail(ctx, RLAR_E_UNSUPPORTED,
-                          "rlar_evaluate: the context shares its fits with other ranks; evaluate "
-                          "with one that does not");
+                          "rlar_evaluate: the team of the context has no function `ready`; add it, "
+                          "or evaluate with a context that is alone");
     const rlar_eval_spec known = known_spec(spec);
     rlar_run run = {.data = data, .spec = &known, .threads = rlar_ctx_threads(ctx)};
-    RLAR_TRY(rlar__blas_open(ctx, 0));
-    const rlar_status status = run_all(ctx, &run);
-    rlar__journal_close(run.journal);
-    rlar__search_free(&run);
-    rlar__free(run.inner_folds);
-    rlar__free(run.confusion);
+    const rlar_status status = run_without_team(ctx, &run);
+    run_free(&run);
     if (status < 0) {
         rlar_eval_free(run.eval);
         return status;

@@ -15,7 +15,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "model/model_file.h"
 
 typedef struct head {
     char name[16];

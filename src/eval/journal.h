@@ -9,11 +9,6 @@
 
 typedef struct rlar_journal rlar_journal;
 
-/* What a fit is made of, added piece by piece; 128 bits, so that two fits will not meet. */
-typedef struct rlar_key {
-    uint64_t word[2];
-} rlar_key;
-
 rlar_key rlar__key_add(rlar_key key, const void *bytes, size_t size);
 rlar_key rlar__key_add_text(rlar_key key, const char *text);
 /* The version of the library, the samples and their labels: where every key begins. */

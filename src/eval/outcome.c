@@ -1,6 +1,8 @@
 /* outcome.c - predictions reduced to their mistakes, and back to counts. */
 #include "eval/outcome.h"
 
+#include <string.h>
+
 rlar_status rlar__outcome_set(rlar_ctx *ctx, const rlar_labels *labels, const rlar_part *part,
                               const int64_t *classes, bool keep, rlar_outcome *out) {
     int64_t wrong = 0;
@@ -32,6 +34,37 @@ void rlar__outcome_counts(const rlar_labels *labels, const rlar_part *part,
         counts[m->truth * (c + 1)]--;
         counts[m->truth * c + m->predicted]++;
     }
+}
+
+rlar_status rlar__outcome_carry(rlar_ctx *ctx, rlar_message *message, rlar_outcome *outcome) {
+    struct head {
+        rlar_key key;
+        double accuracy, seconds[2];
+        int64_t n_wrong, entries;
+        bool done, kept, zero;
+    } h = {.key = outcome->key, /* not used where it is read */
+           .accuracy = outcome->accuracy,
+           .seconds = {outcome->seconds[0], outcome->seconds[1]},
+           .n_wrong = outcome->n_wrong,
+           .entries = outcome->wrong ? outcome->n_wrong : 0,
+           .done = outcome->done,
+           .kept = outcome->kept,
+           .zero = outcome->zero};
+    RLAR_TRY(rlar__message_carry(ctx, message, &h, sizeof h));
+    if (message->reading) {
+        RLAR_TRY(
+            rlar__alloc(ctx, h.entries, sizeof *outcome->wrong, "the mistakes", &outcome->wrong));
+        outcome->key = h.key;
+        outcome->accuracy = h.accuracy;
+        memcpy(outcome->seconds, h.seconds, sizeof h.seconds);
+        outcome->n_wrong = h.n_wrong;
+        outcome->done = h.done;
+        outcome->kept = h.kept;
+        outcome->zero = h.zero;
+    }
+    RLAR_TRY(rlar__message_carry(ctx, message, outcome->wrong,
+                                 (size_t)h.entries * sizeof *outcome->wrong));
+    return rlar__message_carry_text(ctx, message, &outcome->failure);
 }
 
 void rlar__outcome_clear(rlar_outcome *outcome) {

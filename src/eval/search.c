@@ -16,7 +16,6 @@
  * A race (race.c) makes several passes of each, and leaves out what cannot win. Before a pass, what
  * a journal has of it is taken from there. */
 #include "eval/run.h"
-#include "eval/schedule.h"
 
 #include <math.h>
 
@@ -117,9 +116,12 @@ static int64_t cell_of(const rlar_unit *unit, int64_t classifier, int64_t combin
                            combination);
 }
 
+static rlar_outcome *first_outcome(const rlar_unit *unit, int64_t combination) {
+    return rlar__search_outcome(unit->run, unit->method, unit->part, cell_of(unit, 0, combination));
+}
+
 static bool combination_is_left(const rlar_unit *unit, int64_t combination) {
-    return is_left(
-        rlar__search_outcome(unit->run, unit->method, unit->part, cell_of(unit, 0, combination)));
+    return is_left(first_outcome(unit, combination));
 }
 
 static int64_t unit_items(const void *arg, int64_t index) {
@@ -170,41 +172,26 @@ static rlar_status open_unit(rlar_ctx *ctx, void *arg, int64_t index, void **out
 /* ---- Items ---- */
 
 /* One cell, whose fit has ended with `fitted`. */
-static rlar_status search_cell(rlar_ctx *ctx, rlar_run *run, const rlar_unit *unit, int64_t cell,
-                               rlar_status fitted, const rlar_model *model, int64_t *classes,
-                               rlar_outcome *out) {
-    const rlar_status status =
-        fitted < 0 ? fitted : rlar__unit_predict(ctx, unit, model, cell, classes, &out->seconds[1]);
-    RLAR_TRY(rlar__unit_settle(ctx, run, unit->method, unit->trial, status, &out->failure));
+static rlar_status search_cell(rlar_ctx *ctx, const rlar_run *run, const rlar_unit *unit,
+                               int64_t cell, const rlar_key *before, rlar_status fitted,
+                               const rlar_model *model, int64_t *classes, rlar_outcome *out) {
+    rlar_status status = fitted;
     if (status >= 0)
-        return rlar__outcome_set(ctx, &run->labels, &unit->rows, classes, run->keep || run->journal,
-                                 out);
-    out->accuracy = NAN;
-    out->done = out->kept = true;
-    return RLAR_OK;
+        status = rlar__unit_predict(ctx, unit, model, cell, classes, &out->seconds[1]);
+    if (status >= 0)
+        status = rlar__outcome_set(ctx, &run->labels, &unit->rows, classes,
+                                   run->keep || run->spec->journal, out);
+    return rlar__unit_settle(ctx, unit, cell, before, status, out);
 }
 
-/* Into the journal, which has room for mistakes where memory may not. */
-static rlar_status write_down(rlar_ctx *ctx, rlar_run *run, rlar_key key, rlar_outcome *out) {
-    if (!run->journal)
-        return RLAR_OK;
-    RLAR_TRY(rlar__journal_add(ctx, run->journal, key, out));
-    if (run->keep || out->failure)
+/* The journal has room for mistakes where memory may not. */
+static rlar_status record_cell(rlar_ctx *ctx, rlar_run *run, rlar_outcome *out) {
+    RLAR_TRY(rlar__run_record(ctx, run, out));
+    if (run->keep || run->helps || out->failure)
         return RLAR_OK;
     rlar__free(out->wrong);
     out->wrong = NULL;
     out->kept = false;
-    return RLAR_OK;
-}
-
-/* The key of a cell; along a path that of the fits before it belongs to it. */
-static rlar_status key_of(rlar_ctx *ctx, const rlar_unit *unit, int64_t cell, rlar_key before,
-                          rlar_key *out) {
-    if (!unit->run->journal)
-        return RLAR_OK;
-    RLAR_TRY(rlar__unit_key(ctx, unit, cell, out));
-    if (path_length(unit->run, unit->method) > 1)
-        *out = rlar__key_add(*out, &before, sizeof before);
     return RLAR_OK;
 }
 
@@ -215,24 +202,22 @@ static rlar_status search_combination(rlar_ctx *ctx, rlar_run *run, const rlar_u
                                       rlar_key *before) {
     const int64_t classifiers =
         rlar__grid_values(&run->eval->method[unit->method].grid, "classifier");
+    const rlar_key *path = path_length(run, unit->method) > 1 ? before : NULL;
     rlar_model *found = NULL;
-    double seconds = 0.0;
-    rlar_key first = *before, key = {{0}};
+    rlar_outcome fit = {0};
     const rlar_status fitted =
-        rlar__unit_fit(ctx, unit, cell_of(unit, 0, combination), *model, &found, &seconds);
+        rlar__unit_fit(ctx, unit, cell_of(unit, 0, combination), *model, &found, &fit);
     rlar_model_free(*model);
     *model = found;
     for (int64_t i = 0; i < classifiers; i++) {
         const int64_t cell = cell_of(unit, i, combination);
         rlar_outcome *out = rlar__search_outcome(run, unit->method, unit->part, cell);
-        out->seconds[0] = seconds;
-        RLAR_TRY(search_cell(ctx, run, unit, cell, fitted, found, classes, out));
-        RLAR_TRY(key_of(ctx, unit, cell, *before, &key));
-        RLAR_TRY(write_down(ctx, run, key, out));
-        RLAR_TRY(rlar__run_count(ctx, run, 1));
-        first = i == 0 ? key : first;
+        out->seconds[0] = fit.seconds[0];
+        out->zero = fit.zero;
+        RLAR_TRY(search_cell(ctx, run, unit, cell, path, fitted, found, classes, out));
+        RLAR_TRY(record_cell(ctx, run, out));
     }
-    *before = first;
+    *before = first_outcome(unit, combination)->key;
     return RLAR_OK;
 }
 
@@ -257,6 +242,63 @@ static rlar_status run_item(rlar_ctx *ctx, void *arg, void *shared, int64_t item
     return status;
 }
 
+/* ---- Items on other ranks ---- */
+
+/* One combination: is it due, or what became of it? */
+typedef rlar_status (*combination_message)(rlar_ctx *ctx, rlar_run *run, const rlar_unit *unit,
+                                           int64_t combination, rlar_message *message);
+
+static rlar_status each_combination(rlar_ctx *ctx, rlar_run *run, int64_t index, int64_t item,
+                                    rlar_message *message, combination_message carry) {
+    const rlar_unit unit = unit_at(run, index);
+    const rlar_grid *grid = &run->eval->method[unit.method].grid;
+    const int64_t length = path_length(run, unit.method);
+    for (int64_t i = 0; i < length; i++)
+        RLAR_TRY(carry(ctx, run, &unit, rlar__grid_along(grid, path_of(run, unit.method), item, i),
+                       message));
+    return RLAR_OK;
+}
+
+/* What rank 0 has found to be left is due on the rank that helps, and nothing else. */
+static rlar_status carry_due(rlar_ctx *ctx, rlar_run *run, const rlar_unit *unit,
+                             int64_t combination, rlar_message *message) {
+    bool due = combination_is_left(unit, combination);
+    (void)run;
+    RLAR_TRY(rlar__message_carry(ctx, message, &due, sizeof due));
+    if (message->reading)
+        first_outcome(unit, combination)->due = due;
+    return RLAR_OK;
+}
+
+static rlar_status carry_outcomes(rlar_ctx *ctx, rlar_run *run, const rlar_unit *unit,
+                                  int64_t combination, rlar_message *message) {
+    const int64_t classifiers =
+        rlar__grid_values(&run->eval->method[unit->method].grid, "classifier");
+    const rlar_outcome *first = first_outcome(unit, combination);
+    if (message->reading ? !is_left(first) : !first->due)
+        return RLAR_OK;
+    for (int64_t i = 0; i < classifiers; i++) {
+        rlar_outcome *out =
+            rlar__search_outcome(run, unit->method, unit->part, cell_of(unit, i, combination));
+        RLAR_TRY(rlar__outcome_carry(ctx, message, out));
+        if (message->reading)
+            RLAR_TRY(record_cell(ctx, run, out));
+        else
+            rlar__outcome_clear(out);
+    }
+    return RLAR_OK;
+}
+
+static rlar_status carry_task(rlar_ctx *ctx, void *arg, int64_t unit, int64_t item,
+                              rlar_message *message) {
+    return each_combination(ctx, arg, unit, item, message, carry_due);
+}
+
+static rlar_status carry_outcome(rlar_ctx *ctx, void *arg, int64_t unit, int64_t item,
+                                 rlar_message *message) {
+    return each_combination(ctx, arg, unit, item, message, carry_outcomes);
+}
+
 /* ---- What the journal has ---- */
 
 /* All classifiers of one combination; *all becomes false when one is not there. */
@@ -265,16 +307,14 @@ static rlar_status recall_combination(rlar_ctx *ctx, const rlar_unit *unit, int6
     const rlar_run *run = unit->run;
     const int64_t classifiers =
         rlar__grid_values(&run->eval->method[unit->method].grid, "classifier");
-    rlar_key first = *before, key = {{0}};
+    const rlar_key *path = path_length(run, unit->method) > 1 ? before : NULL;
     for (int64_t i = 0; i < classifiers; i++) {
         const int64_t cell = cell_of(unit, i, combination);
         rlar_outcome *out = rlar__search_outcome(run, unit->method, unit->part, cell);
-        RLAR_TRY(key_of(ctx, unit, cell, *before, &key));
-        RLAR_TRY(rlar__journal_find(ctx, run->journal, key, run->labels.c, out));
+        RLAR_TRY(rlar__unit_recall(ctx, unit, cell, path, out));
         *all = *all && out->done;
-        first = i == 0 ? key : first;
     }
-    *before = first;
+    *before = first_outcome(unit, combination)->key;
     return RLAR_OK;
 }
 
@@ -381,13 +421,20 @@ static bool next_pass(rlar_run *run, int64_t k) {
     return more;
 }
 
+rlar_schedule rlar__search_schedule(rlar_run *run) {
+    return (rlar_schedule){.units = run->unit_first[run->eval->count],
+                           .items = unit_items,
+                           .open = open_unit,
+                           .run = run_item,
+                           .close = rlar__unit_close,
+                           .arg = run,
+                           .crew = run->crew,
+                           .task = carry_task,
+                           .outcome = carry_outcome};
+}
+
 static rlar_status pass(rlar_ctx *ctx, rlar_run *run) {
-    const rlar_schedule schedule = {.units = run->unit_first[run->eval->count],
-                                    .items = unit_items,
-                                    .open = open_unit,
-                                    .run = run_item,
-                                    .close = rlar__unit_close,
-                                    .arg = run};
+    const rlar_schedule schedule = rlar__search_schedule(run);
     for (int64_t i = 0; i < schedule.units && run->journal; i++)
         RLAR_TRY(recall_unit(ctx, run, i));
     return rlar__schedule_run(ctx, &schedule);

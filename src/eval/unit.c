@@ -13,8 +13,8 @@ static bool is_failed_trial(rlar_status status) {
     return status == RLAR_E_NUMERIC || status == RLAR_E_DATA;
 }
 
-rlar_status rlar__unit_settle(rlar_ctx *ctx, const rlar_run *run, int64_t method, int64_t trial,
-                              rlar_status status, char **failure) {
+static rlar_status keep_failure(rlar_ctx *ctx, const rlar_unit *u, rlar_status status,
+                                char **failure) {
     char place[96];
     if (status >= 0)
         return RLAR_OK;
@@ -22,8 +22,8 @@ rlar_status rlar__unit_settle(rlar_ctx *ctx, const rlar_run *run, int64_t method
         return rlar__strdup(ctx, rlar_ctx_error(ctx), failure);
     if (status == RLAR_E_CANCELLED)
         return status;
-    snprintf(place, sizeof place, "%.40s, trial %lld", run->eval->method[method].result.method,
-             (long long)trial + 1);
+    snprintf(place, sizeof place, "%.40s, trial %lld",
+             u->run->eval->method[u->method].result.method, (long long)u->trial + 1);
     return rlar__fail_in(ctx, status, place);
 }
 
@@ -36,6 +36,14 @@ rlar_status rlar__run_count(rlar_ctx *ctx, rlar_run *run, int64_t fits) {
                               .total = run->total,
                               .known = run->known};
     return ctx->progress ? rlar__tell(ctx, &event) : RLAR_OK;
+}
+
+rlar_status rlar__run_record(rlar_ctx *ctx, rlar_run *run, const rlar_outcome *outcome) {
+    if (run->helps)
+        return RLAR_OK;
+    if (run->journal)
+        RLAR_TRY(rlar__journal_add(ctx, run->journal, outcome->key, outcome));
+    return rlar__run_count(ctx, run, 1);
 }
 
 rlar_status rlar__run_known(rlar_ctx *ctx, rlar_run *run, int64_t fits) {
@@ -51,18 +59,45 @@ static rlar_status make_cell(rlar_ctx *ctx, const rlar_unit *u, int64_t cell, rl
                            out);
 }
 
-rlar_status rlar__unit_key(rlar_ctx *ctx, const rlar_unit *u, int64_t cell, rlar_key *out) {
-    /* Where something is chosen, a fit may be refused that is none otherwise (refuse_zero). */
-    const int64_t settings[] = {u->run->spec->neighbours, u->run->spec->tune != RLAR_TUNE_NONE};
+/* Of a fit and its prediction, whatever it was made for: a preset has the key of the same cell of a
+ * grid. `before`: the key of the fits on the path to it, or NULL. A map that is zero counts where
+ * nothing is chosen and is refused elsewhere (refuse_zero): then what became of it has two keys. */
+static rlar_status key_of(rlar_ctx *ctx, const rlar_unit *u, int64_t cell, const rlar_key *before,
+                          bool zero, rlar_key *out) {
+    const int64_t refused = u->run->spec->tune != RLAR_TUNE_NONE;
+    const int64_t settings[] = {u->run->spec->neighbours, zero ? 1 + refused : 0};
     rlar_cell made = {0};
     RLAR_TRY(make_cell(ctx, u, cell, &made));
     rlar_key key = u->key;
     const rlar_status status = rlar__key_add_params(ctx, made.params, &key);
     key = rlar__key_add_text(key, made.scale ? made.scale : "");
     key = rlar__key_add_text(key, made.classifier ? made.classifier : "");
-    *out = rlar__key_add(key, settings, sizeof settings);
+    key = rlar__key_add(key, settings, sizeof settings);
+    *out = before ? rlar__key_add(key, before, sizeof *before) : key;
     rlar__cell_free(&made);
     return status;
+}
+
+rlar_status rlar__unit_recall(rlar_ctx *ctx, const rlar_unit *u, int64_t cell,
+                              const rlar_key *before, rlar_outcome *out) {
+    for (int zero = 0; zero < 2 && !out->done; zero++) {
+        rlar_key key;
+        RLAR_TRY(key_of(ctx, u, cell, before, zero, &key));
+        RLAR_TRY(rlar__journal_find(ctx, u->run->journal, key, u->run->labels.c, out));
+        out->key = key;
+    }
+    return RLAR_OK;
+}
+
+rlar_status rlar__unit_settle(rlar_ctx *ctx, const rlar_unit *u, int64_t cell,
+                              const rlar_key *before, rlar_status status, rlar_outcome *outcome) {
+    RLAR_TRY(keep_failure(ctx, u, status, &outcome->failure));
+    if (outcome->failure) {
+        outcome->accuracy = NAN;
+        outcome->done = outcome->kept = true;
+    }
+    return u->run->spec->journal ? key_of(ctx, u, cell, before, outcome->zero, &outcome->key)
+                                 : RLAR_OK;
 }
 
 static rlar_status prepare_training(rlar_ctx *ctx, rlar_unit *u, const rlar_cell *cell,
@@ -93,7 +128,7 @@ rlar_status rlar__unit_open(rlar_ctx *ctx, rlar_unit *u, int64_t cell, int64_t f
     u->status = prepare_training(ctx, u, &made, fits);
     const double middle = rlar__now();
     rlar__cell_free(&made);
-    RLAR_TRY(rlar__unit_settle(ctx, u->run, u->method, u->trial, u->status, &u->failure));
+    RLAR_TRY(keep_failure(ctx, u, u->status, &u->failure));
     if (u->training)
         RLAR_TRY(prepare_tests(ctx, u, predictions));
     u->seconds[0] = middle - start;
@@ -131,22 +166,23 @@ static rlar_status fit_cell(rlar_ctx *ctx, const rlar_unit *u, const rlar_params
 
 /* Where something is chosen, a zero map is no choice: it gives all samples one class, which may be
  * the largest one. */
-static rlar_status refuse_zero(rlar_ctx *ctx, const rlar_unit *u, rlar_status fitted) {
-    if (fitted != RLAR_W_ZERO || u->run->spec->tune == RLAR_TUNE_NONE)
-        return fitted;
+static rlar_status refuse_zero(rlar_ctx *ctx, const rlar_unit *u) {
+    if (u->run->spec->tune == RLAR_TUNE_NONE)
+        return RLAR_W_ZERO;
     return rlar__fail(ctx, RLAR_E_NUMERIC,
                       "every row of W is 0: the map tells no classes apart; lower alpha or beta");
 }
 
 rlar_status rlar__unit_fit(rlar_ctx *ctx, const rlar_unit *u, int64_t cell, const rlar_model *first,
-                           rlar_model **out, double *seconds) {
+                           rlar_model **out, rlar_outcome *outcome) {
     rlar_cell made = {0};
     RLAR_TRY(make_cell(ctx, u, cell, &made));
     const double start = rlar__now();
     const rlar_status status = fit_cell(ctx, u, made.params, first, out);
-    *seconds = u->seconds[0] + rlar__now() - start;
+    outcome->seconds[0] = u->seconds[0] + rlar__now() - start;
+    outcome->zero = status == RLAR_W_ZERO;
     rlar__cell_free(&made);
-    return refuse_zero(ctx, u, status);
+    return outcome->zero ? refuse_zero(ctx, u) : status;
 }
 
 rlar_status rlar__unit_predict(rlar_ctx *ctx, const rlar_unit *u, const rlar_model *model,

@@ -24,8 +24,8 @@ static int64_t within_reach(const rlar_groups *groups, int64_t i) {
         return groups->n - size;
     case RLAR_REACH_ALL:
         return groups->n - 1;
-    default:
-        return size - 1;
+    default: /* also of a class that is elsewhere: all ranks have the same stride */
+        return rlar__class_size(groups, i) - 1;
     }
 }
 

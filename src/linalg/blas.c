@@ -59,6 +59,10 @@ typedef struct blas_table {
     void (*dtrmm)(int, int, int, int, int, int, int, double, const double *, int, double *, int);
     void (*dpotrf)(const char *, const int *, double *, const int *, int *);
     void (*dpotri)(const char *, const int *, double *, const int *, int *);
+    void (*dgeqrf)(const int *, const int *, double *, const int *, double *, double *, const int *,
+                   int *);
+    void (*dorgqr)(const int *, const int *, const int *, double *, const int *, const double *,
+                   double *, const int *, int *);
     void (*dsyevr)(const char *, const char *, const char *, const int *, double *, const int *,
                    const double *, const double *, const int *, const int *, const double *, int *,
                    double *, double *, const int *, int *, double *, const int *, int *,
@@ -161,7 +165,8 @@ static bool take(void *handle, const char *name) {
     if (!find(handle, "cblas_dgemm", &t.dgemm) || !find(handle, "cblas_dsyrk", &t.dsyrk) ||
         !find(handle, "cblas_dgemv", &t.dgemv) || !find(handle, "cblas_dtrsm", &t.dtrsm) ||
         !find(handle, "cblas_dtrmm", &t.dtrmm) || !find(handle, "dpotrf_", &t.dpotrf) ||
-        !find(handle, "dpotri_", &t.dpotri) || !find(handle, "dsyevr_", &t.dsyevr) ||
+        !find(handle, "dpotri_", &t.dpotri) || !find(handle, "dgeqrf_", &t.dgeqrf) ||
+        !find(handle, "dorgqr_", &t.dorgqr) || !find(handle, "dsyevr_", &t.dsyevr) ||
         !find(handle, "dgesdd_", &t.dgesdd))
         return false;
     t.kernel = ask(handle, "openblas_get_corename");
@@ -363,6 +368,15 @@ void rlar__potri(int64_t n, double *l, int64_t lda) {
     const int before = one_thread(), in = (int)n, ild = (int)lda;
     int info = 0;
     blas.dpotri("L", &in, l, &ild, &info);
+    threads_back(before);
+}
+
+void rlar__orthogonal_factor(int64_t m, int64_t n, double *a, double *tau, double *work,
+                             int64_t lwork) {
+    const int before = one_thread(), im = (int)m, in = (int)n, room = (int)lwork;
+    int info = 0; /* only arguments can be wrong */
+    blas.dgeqrf(&im, &in, a, &im, tau, work, &room, &info);
+    blas.dorgqr(&im, &im, &in, a, &im, tau, work, &room, &info);
     threads_back(before);
 }
 

@@ -51,6 +51,11 @@ int64_t rlar__triangle_panels(const rlar_triangle *t);
 rlar_status rlar__lower_keep(rlar_ctx *ctx, int64_t n, double *a, double *diag);
 void rlar__lower_restore(int64_t n, double *a, const double *diag, double ridge);
 
+/* The orthogonal factor (m x m, from its first n columns) of the QR decomposition by Householder of
+ * those columns, in place; tau has m numbers, work `lwork`, m at least. */
+void rlar__orthogonal_factor(int64_t m, int64_t n, double *a, double *tau, double *work,
+                             int64_t lwork);
+
 /* The eigenvalues from number `first` (1 = smallest) up, ascending, and their vectors; 0 = done.
  * NULL work: only the sizes wanted go to *lwork, *liwork. */
 typedef struct rlar_syevr {

@@ -1,4 +1,4 @@
-/* eig.c - symmetric eigenproblems and the thin SVD, by LAPACK on one thread.
+/* eig.c - symmetric eigenproblems, the thin SVD and QR, by LAPACK on one thread.
  *
  * Eigenvectors are fixed up to sign by a rule (rlar__fix_signs); where eigenvalues tie, only the
  * span of the tied block is defined, and methods say what they do about it. */
@@ -169,6 +169,21 @@ rlar_status rlar__svd_thin(rlar_ctx *ctx, int64_t m, int64_t n, double *a, doubl
     rlar__free(g.iwork);
     rlar__free(g.work);
     return status;
+}
+
+enum { QR_BLOCK = 32 }; /* columns that LAPACK takes at once */
+
+rlar_status rlar__complement(rlar_ctx *ctx, int64_t d, int64_t r, const double *u, double *q) {
+    double *room = NULL;
+    RLAR_TRY(rlar__alloc(ctx, d, (1 + QR_BLOCK) * sizeof *room, "the complement", &room));
+    memcpy(q, u, (size_t)(d * r) * sizeof *q);
+    rlar__orthogonal_factor(d, r, q, room, room + d, QR_BLOCK * d);
+    rlar__free(room);
+    return RLAR_OK;
+}
+
+double rlar__complement_bytes(int64_t d) {
+    return 8.0 * (1.0 + QR_BLOCK) * (double)d;
 }
 
 double rlar__eig_bytes(int64_t n) {

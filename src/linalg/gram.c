@@ -166,18 +166,22 @@ void rlar__tile_product(int64_t m, int64_t n, int64_t k, const double *a, int64_
     rlar__gemm(RLAR_PLAIN, RLAR_PLAIN, m, n, k, 1.0, a, lda, b, ldb, 0.0, c, ldc);
 }
 
-static rlar_status project_task(void *arg, int64_t index) {
+static rlar_status project_task(void *arg, int64_t start, int64_t end) {
     const product *p = arg;
-    const int64_t j = index * RLAR_COLUMNS;
-    rlar__tile_inner(p->rows, min64(RLAR_COLUMNS, p->cols - j), p->inner, p->a, p->inner,
-                     p->b + j * p->inner, p->inner, p->c + j * p->rows, p->rows);
+    rlar__tile_inner(p->rows, end - start, p->inner, p->a, p->inner, p->b + start * p->inner,
+                     p->inner, p->c + start * p->rows, p->rows);
     return RLAR_OK;
 }
 
 rlar_status rlar__project(rlar_ctx *ctx, int64_t p, int64_t n, int64_t d, const double *a,
                           const double *b, double *c) {
+    return rlar__project_samples(ctx, NULL, p, n, d, a, b, c);
+}
+
+rlar_status rlar__project_samples(rlar_ctx *ctx, const rlar_blocks *blocks, int64_t p, int64_t n,
+                                  int64_t d, const double *a, const double *b, double *c) {
     product m = {.rows = p, .cols = n, .inner = d, .a = a, .b = b, .c = c};
-    return rlar__parallel(ctx, blocks_of(n, RLAR_COLUMNS), project_task, &m);
+    return rlar__parallel_blocks(ctx, blocks, n, RLAR_COLUMNS, project_task, &m);
 }
 
 static rlar_status multiply_task(void *arg, int64_t index) {

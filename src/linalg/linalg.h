@@ -64,6 +64,11 @@ static inline int64_t rlar__blocks_samples(const rlar_blocks *blocks) {
 }
 /* The end of the block that begins with sample `start`; both counted from the first one here. */
 int64_t rlar__block_end(const rlar_blocks *blocks, int64_t start);
+/* Ranges of at most `width` samples on all threads, as rlar__parallel_ranges, but they end with the
+ * blocks: a product by the BLAS has other bits for a sample that stands elsewhere in its operand.
+ * blocks NULL: there are no other ranks, and no ends but the last. */
+rlar_status rlar__parallel_blocks(rlar_ctx *ctx, const rlar_blocks *blocks, int64_t n,
+                                  int64_t width, rlar_range_task task, void *arg);
 /* The class i with start[i] <= t < start[i+1], of c. */
 int64_t rlar__class_of(const int64_t *start, int64_t c, int64_t t);
 
@@ -112,6 +117,12 @@ rlar_status rlar__tree_end(rlar_ctx *ctx, rlar_tree *tree);
 /* The sum of a number for each of the n samples here, over all ranks. blocks NULL: as above. */
 rlar_status rlar__sum_samples(rlar_ctx *ctx, const rlar_blocks *blocks, int64_t n, const double *x,
                               double *out);
+/* The sums of `count` numbers at once: sums(arg, start, end, out) makes those of the samples
+ * start .. end-1 here, which are one block. */
+enum { RLAR_MOST_SUMS = 4 };
+typedef void (*rlar_block_sums)(void *arg, int64_t start, int64_t end, double *out);
+rlar_status rlar__sum_blocks(rlar_ctx *ctx, const rlar_blocks *blocks, int64_t n, int64_t count,
+                             rlar_block_sums sums, void *arg, double *out);
 
 /* ---- Products (gram.c) ---- */
 
@@ -134,6 +145,9 @@ rlar_status rlar__gram_inner(rlar_ctx *ctx, int64_t n, int64_t d, const double *
  * has the same bits wherever it stands, as long as n is a multiple of RLAR_COLUMNS. */
 rlar_status rlar__project(rlar_ctx *ctx, int64_t p, int64_t n, int64_t d, const double *a,
                           const double *b, double *c);
+/* The same where B is the samples here of all ranks; blocks NULL: all are here. */
+rlar_status rlar__project_samples(rlar_ctx *ctx, const rlar_blocks *blocks, int64_t p, int64_t n,
+                                  int64_t d, const double *a, const double *b, double *c);
 /* C (d x p) = A B, where A is d x n and B is n x p (back to features: W = X A). */
 rlar_status rlar__multiply(rlar_ctx *ctx, int64_t d, int64_t p, int64_t n, const double *a,
                            const double *b, double *c);
@@ -156,6 +170,10 @@ void rlar__tile_product(int64_t m, int64_t n, int64_t k, const double *a, int64_
 rlar_status rlar__embed(rlar_ctx *ctx, int64_t p, int64_t n, int64_t d, const double *w,
                         const double *x, double *z);
 int64_t rlar__embed_width(int64_t p, int64_t d);
+/* n rounded up to whole tasks, whatever the width. */
+static inline int64_t rlar__padded(int64_t n) {
+    return (n + RLAR_COLUMNS - 1) / RLAR_COLUMNS * RLAR_COLUMNS;
+}
 
 /* ---- Symmetric positive definite systems (chol.c) ---- */
 
@@ -201,7 +219,12 @@ rlar_status rlar__eig_general(rlar_ctx *ctx, int64_t n, double *a, double *b, in
  * m x k, s has k entries, descending, vt is k x n. u and vt may be NULL together. */
 rlar_status rlar__svd_thin(rlar_ctx *ctx, int64_t m, int64_t n, double *a, double *u, double *s,
                            double *vt);
-/* The bytes that the first two (of order n), and the last, take beside their arguments at most: the
+/* An orthonormal basis of all that is orthogonal to the r independent columns of U (d x r): the
+ * last d - r columns of q (d x d). */
+rlar_status rlar__complement(rlar_ctx *ctx, int64_t d, int64_t r, const double *u, double *q);
+/* The bytes that it takes beside its arguments. */
+double rlar__complement_bytes(int64_t d);
+/* The bytes that the first two (of order n), and the SVD, take beside their arguments at most: the
  * arrays of LAPACK with its usual block of 32, and the eigenvectors of the rare second try. */
 double rlar__eig_bytes(int64_t n);
 double rlar__svd_bytes(int64_t m, int64_t n);

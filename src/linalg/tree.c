@@ -10,6 +10,8 @@
  * Over ranks: each has some neighbouring blocks and adds up what is complete among them. Then the
  * pending nodes of rank r + s go to rank r, for s = 1, 2, 4, ..., which goes on adding; rank 0 ends
  * the sum and broadcasts it. Triangles travel without what is above the diagonal, in pieces. */
+#include <string.h>
+
 #include "dist/team.h"
 #include "linalg/linalg.h"
 
@@ -68,6 +70,40 @@ bool rlar__blocks_share(rlar_blocks *blocks, int64_t from, int64_t to) {
     blocks->n = to - from;
     blocks->ranks = true;
     return begins && ends && from <= to;
+}
+
+enum { BLOCKS_AT_ONCE = 64 };
+
+/* Some blocks, and a task for every `width` samples that one of them may have. */
+typedef struct block_ranges {
+    int64_t start[BLOCKS_AT_ONCE + 1];
+    int64_t width, tasks; /* of a block */
+    rlar_range_task task;
+    void *arg;
+} block_ranges;
+
+static rlar_status block_range(void *arg, int64_t index) {
+    const block_ranges *b = arg;
+    const int64_t k = index / b->tasks, from = b->start[k] + index % b->tasks * b->width;
+    const int64_t end = b->start[k + 1];
+    if (from >= end)
+        return RLAR_OK;
+    return b->task(b->arg, from, end - from < b->width ? end : from + b->width);
+}
+
+rlar_status rlar__parallel_blocks(rlar_ctx *ctx, const rlar_blocks *blocks, int64_t n,
+                                  int64_t width, rlar_range_task task, void *arg) {
+    if (!blocks)
+        return rlar__parallel_ranges(ctx, n, width, task, arg);
+    block_ranges b = {.width = width, .task = task, .arg = arg};
+    b.tasks = (RLAR_SUM_BLOCK + width - 1) / width;
+    for (int64_t start = 0; start < n;) {
+        int64_t count = 0;
+        for (b.start[0] = start; count < BLOCKS_AT_ONCE && start < n; count++)
+            b.start[count + 1] = start = rlar__block_end(blocks, start);
+        RLAR_TRY(rlar__parallel(ctx, count * b.tasks, block_range, &b));
+    }
+    return RLAR_OK;
 }
 
 /* ---- Buffers ---- */
@@ -311,20 +347,30 @@ rlar_status rlar__tree_end(rlar_ctx *ctx, rlar_tree *tree) {
 
 /* ---- Numbers ---- */
 
-rlar_status rlar__sum_samples(rlar_ctx *ctx, const rlar_blocks *blocks, int64_t n, const double *x,
-                              double *out) {
-    double stack[RLAR_TREE_NODES], piece[1];
+rlar_status rlar__sum_blocks(rlar_ctx *ctx, const rlar_blocks *blocks, int64_t n, int64_t count,
+                             rlar_block_sums sums, void *arg, double *out) {
+    double stack[RLAR_TREE_NODES * RLAR_MOST_SUMS], piece[RLAR_MOST_SUMS];
     const rlar_partials partials = {.levels = RLAR_TREE_NODES,
-                                    .size = 1,
+                                    .size = count,
                                     .stack = stack,
                                     .blocks = blocks,
                                     .piece = blocks && blocks->ranks ? piece : NULL};
-    *out = 0.0;
-    rlar_tree tree = rlar__tree_begin(&partials, 1, 1, 0, out);
+    memset(out, 0, (size_t)count * sizeof *out);
+    rlar_tree tree = rlar__tree_begin(&partials, count, 1, 0, out);
     for (int64_t start = 0, end; start < n; start = end) {
         end = rlar__partials_end(&partials, n, start);
-        *rlar__tree_leaf(&tree) = rlar__block_sum(end - start, x + start);
+        sums(arg, start, end, rlar__tree_leaf(&tree));
         RLAR_TRY(rlar__tree_merge(ctx, &tree));
     }
     return rlar__tree_end(ctx, &tree);
+}
+
+static void sum_of(void *arg, int64_t start, int64_t end, double *sum) {
+    const double *const *x = arg;
+    *sum = rlar__block_sum(end - start, *x + start);
+}
+
+rlar_status rlar__sum_samples(rlar_ctx *ctx, const rlar_blocks *blocks, int64_t n, const double *x,
+                              double *out) {
+    return rlar__sum_blocks(ctx, blocks, n, 1, sum_of, &x, out);
 }

@@ -139,7 +139,8 @@ static rlar_status update_w(rlar_ctx *ctx, state *st, int *ridged) {
 }
 
 static rlar_status update_t(rlar_ctx *ctx, state *st) {
-    RLAR_TRY(rlar__targets_outputs(ctx, st->c, st->n, st->d, st->w, NULL, st->x, st->y));
+    RLAR_TRY(rlar__targets_outputs(ctx, st->groups.blocks, st->c, st->n, st->d, st->w, NULL, st->x,
+                                   st->y));
     return rlar__retarget(ctx, st->c, st->n, st->y, st->groups.label, st->t);
 }
 
@@ -190,15 +191,15 @@ static rlar_status locality_task(void *arg, int64_t start, int64_t end) {
 static rlar_status locality(rlar_ctx *ctx, const state *st, double shift, double *out) {
     locality_job job = {.st = st, .shift = shift};
     RLAR_TRY(rlar__parallel_ranges(ctx, st->n, SAMPLES_PER_TASK, locality_task, &job));
-    *out = rlar__sum(st->n, st->value);
-    return RLAR_OK;
+    return rlar__sum_samples(ctx, st->groups.blocks, st->n, st->value, out);
 }
 
 /* D, and the objective with the W, T and S at the end of the iteration. */
 static rlar_status update_d(rlar_ctx *ctx, state *st, rlar_info *info) {
     double plain, smooth, near, near_smooth;
     rlar__kernel_rows(row_kernel, st->d, st->c, st->w, st->dtil, &plain, &smooth);
-    info->regression = rlar__targets_loss(st->c, st->n, st->y, st->t, st->value);
+    RLAR_TRY(rlar__targets_loss(ctx, st->groups.blocks, st->c, st->n, st->y, st->t, st->value,
+                                &info->regression));
     info->sparsity = st->lambda2 * plain;
     RLAR_TRY(locality(ctx, st, 0.0, &near));
     RLAR_TRY(locality(ctx, st, DBL_EPSILON, &near_smooth));
@@ -285,6 +286,7 @@ const rlar_method rlar__method_alpr = {
                       "the paper was not available; their demo's thresholding of W is off unless "
                       "asked for, its scaling of the outputs is left out",
             .regression = 1},
+    .ranks = true,
     .outputs = rlar__outputs_classes,
     .fit = fit,
     .forecast = forecast,

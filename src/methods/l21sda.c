@@ -185,7 +185,7 @@ static rlar_status update_b(rlar_ctx *ctx, state *st, int *ridged) {
     RLAR_TRY(st->still ? solve_kept(ctx, st, ridged) : solve_anew(ctx, st, ridged));
     if (st->still)
         set_offset(st);
-    return rlar__targets_outputs(ctx, st->q, st->n, st->d, st->w, st->b, st->x, st->y);
+    return rlar__targets_outputs(ctx, NULL, st->q, st->n, st->d, st->w, st->b, st->x, st->y);
 }
 
 /* F = diag(p)^-1/2 Y diag(v) (outputs): weighted outputs summed by class. Its part along sqrt(p),
@@ -250,7 +250,8 @@ static double update_v(state *st, double *plain) {
 static double update_loss(state *st, double *plain) {
     if (st->loss == LOSS_L21)
         return update_v(st, plain);
-    *plain = rlar__targets_loss(st->q, st->n, st->y, st->t, st->value);
+    rlar__targets_squares(st->q, st->n, st->y, st->t, st->value);
+    *plain = rlar__sum(st->n, st->value);
     return *plain;
 }
 

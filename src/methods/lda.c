@@ -41,12 +41,13 @@ enum { SCALE_UNIT, SCALE_ST, SCALE_SW, SCALE_ORTH };
 static const double TIED = 1e-8, NO_WITHIN = 1e-10;
 
 static rlar_fisher_problem problem_of(const rlar_train *train, const rlar_params *params) {
-    const int64_t faces = train->n > train->c ? train->n - train->c : 1;
+    const int64_t all = rlar__train_samples(train), faces = all > train->c ? all - train->c : 1;
     return (rlar_fisher_problem){.n = train->n,
                                  .d = train->d,
                                  .c = train->c,
                                  .x = train->x,
                                  .first = train->first,
+                                 .blocks = train->blocks,
                                  .ridge = rlar__param(params, "ridge"),
                                  .keep = rlar__param_int(params, "fisherface") ? faces : 0,
                                  .reduced = train->shared};
@@ -94,7 +95,7 @@ static rlar_status fit(rlar_ctx *ctx, const rlar_train *train, const rlar_params
         for (int64_t k = 0; k < q; k++)
             out->b[k] = -rlar__dot(d, out->w + k * d, fisher.mean);
         info->converged = 1;
-        info->dual = d > train->n;
+        info->dual = d > rlar__train_samples(train);
         info->objective = rlar__sum(q, fisher.mu);
     }
     rlar__fisher_free(&fisher);
@@ -113,10 +114,11 @@ static rlar_status prepare(rlar_ctx *ctx, const rlar_train *train, const rlar_pa
 static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_params *params,
                             rlar_forecast *out) {
     (void)ctx;
-    const rlar_fisher_problem problem = problem_of(sizes, params);
-    out->bytes = rlar__fisher_bytes(&problem);
+    rlar_fisher_problem problem = problem_of(sizes, params);
+    problem.n = rlar__reduction_samples(sizes);
+    out->bytes = rlar__fisher_bytes(&problem) + (int64_t)rlar__reduction_partials(sizes);
     out->flops = rlar__fisher_flops(&problem);
-    out->dual = sizes->d > sizes->n;
+    out->dual = sizes->d > rlar__train_samples(sizes);
     return RLAR_OK;
 }
 
@@ -140,6 +142,7 @@ const rlar_method rlar__method_lda = {
             .source = "confirmed: the criterion by the RLAR paper; no ridge, no truncation and "
                       "columns of length 1 because only these reproduce its numbers",
             .regression = 0},
+    .ranks = true,
     .outputs = outputs,
     .fit = fit,
     .forecast = forecast,

@@ -43,27 +43,29 @@ typedef struct state {
 static void state_carve(rlar_workspace *ws, void *arg) {
     state *st = arg;
     const int64_t n = st->train->n, d = st->train->d, c = st->train->c;
-    const int64_t r = rlar__least_rows(d, n);
+    const int64_t r = rlar__least_rows(d, rlar__reduction_samples(st->train));
     st->t = rlar__carve(ws, n * c, sizeof *st->t);
     st->e = rlar__carve(ws, n * c, sizeof *st->e);
     st->step = rlar__carve(ws, r * c, sizeof *st->step);
     st->more = rlar__carve(ws, d * c, sizeof *st->more);
     st->share = rlar__carve(ws, c, sizeof *st->share);
     st->value = rlar__carve(ws, n, sizeof *st->value);
-    rlar__partials_carve(ws, n, r, c, &st->partials);
+    rlar__partials_carve_samples(ws, st->train->blocks, n, r, c, &st->partials);
 }
 
 static void set_share(state *st) {
-    const int64_t *first = st->train->first;
+    const rlar_groups groups = rlar__train_groups(st->train);
     for (int64_t k = 0; k < st->train->c; k++)
-        st->share[k] = (double)(first[k + 1] - first[k]) / (double)st->train->n;
+        st->share[k] =
+            (double)rlar__class_size(&groups, k) / (double)rlar__train_samples(st->train);
 }
 
 /* E = Y - W^T X - b 1^T; for W = 0, where b is the share, without the product. */
 static rlar_status residuals(rlar_ctx *ctx, state *st, const rlar_map *map, bool zero) {
     const int64_t n = st->train->n, c = st->train->c;
     if (!zero)
-        RLAR_TRY(rlar__targets_outputs(ctx, c, n, map->d, map->w, map->b, st->train->x, st->e));
+        RLAR_TRY(rlar__targets_outputs(ctx, st->train->blocks, c, n, map->d, map->w, map->b,
+                                       st->train->x, st->e));
     for (int64_t i = 0; i < n; i++)
         for (int64_t k = 0; k < c; k++)
             st->e[i * c + k] = st->t[i * c + k] - (zero ? st->share[k] : st->e[i * c + k]);
@@ -94,10 +96,17 @@ static rlar_status solve(rlar_ctx *ctx, void *arg, rlar_info *info) {
         RLAR_TRY(improve(ctx, st, map));
         RLAR_TRY(rlar__poll(ctx));
     }
-    RLAR_TRY(rlar__targets_outputs(ctx, c, n, map->d, map->w, map->b, st->train->x, st->e));
-    info->regression = rlar__targets_loss(c, n, st->e, st->t, st->value);
+    RLAR_TRY(rlar__targets_outputs(ctx, st->train->blocks, c, n, map->d, map->w, map->b,
+                                   st->train->x, st->e));
+    RLAR_TRY(rlar__targets_loss(ctx, st->train->blocks, c, n, st->e, st->t, st->value,
+                                &info->regression));
     info->objective = info->smoothed = info->regression;
     return RLAR_OK;
+}
+
+/* Over ranks there is the d x d form only. */
+static bool dual(const rlar_train *train) {
+    return train->n < train->d && !(train->blocks && train->blocks->ranks);
 }
 
 static rlar_status fit(rlar_ctx *ctx, const rlar_train *train, const rlar_params *params,
@@ -105,9 +114,9 @@ static rlar_status fit(rlar_ctx *ctx, const rlar_train *train, const rlar_params
     (void)params;
     state st = {.train = train, .map = out};
     RLAR_TRY(rlar__map_new(ctx, train->d, train->c, out));
-    info->dual = train->n < train->d;
+    info->dual = dual(train);
     info->converged = 1;
-    RLAR_TRY(rlar__normal_factored(ctx, train->x, train->d, train->n, &st.reduced));
+    RLAR_TRY(rlar__normal_factored(ctx, train->blocks, train->x, train->d, train->n, &st.reduced));
     const rlar_status status = rlar__run_in_workspace(ctx, state_carve, solve, &st, info);
     rlar__reduce_free(&st.reduced);
     return status;
@@ -116,15 +125,16 @@ static rlar_status fit(rlar_ctx *ctx, const rlar_train *train, const rlar_params
 static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_params *params,
                             rlar_forecast *out) {
     (void)params;
-    const double n = (double)sizes->n, d = (double)sizes->d, c = (double)sizes->c;
+    const int64_t many = rlar__reduction_samples(sizes);
+    const double n = (double)many, d = (double)sizes->d, c = (double)sizes->c;
     const double small = n < d ? n : d;
     state st = {.train = sizes};
     RLAR_TRY(rlar__forecast_workspace(ctx, state_carve, &st, out));
     /* The reduction at its peak, or what it leaves beside the workspace. */
-    const int64_t peak = rlar__reduce_lean_bytes(sizes->d, sizes->n);
-    out->bytes += rlar__reduce_held(sizes->d, sizes->n, sizes->c);
-    out->bytes = out->bytes > peak ? out->bytes : peak;
-    out->dual = sizes->n < sizes->d;
+    const int64_t peak = rlar__reduce_lean_bytes(sizes->d, many);
+    out->bytes += rlar__reduce_held(sizes->d, many, sizes->c);
+    out->bytes = (out->bytes > peak ? out->bytes : peak) + (int64_t)rlar__reduction_partials(sizes);
+    out->dual = dual(sizes);
     out->flops = small * (n * d + small * small / 3.0) + STEPS * 4.0 * n * d * c;
     return RLAR_OK;
 }
@@ -141,6 +151,7 @@ const rlar_method rlar__method_lsr = {
             .params = params_table,
             .source = "confirmed: the textbook formula; the paper's tables have no row for it",
             .regression = 1},
+    .ranks = true,
     .outputs = rlar__outputs_classes,
     .fit = fit,
     .forecast = forecast,

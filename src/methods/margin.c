@@ -30,7 +30,7 @@ rlar_status rlar__margin_fit(rlar_ctx *ctx, const rlar_train *train, const rlar_
         status = rlar__scatter_top(ctx, &reduced, m, q, values, out->w, out->b);
     if (status >= 0) {
         info->converged = 1;
-        info->dual = train->d > train->n;
+        info->dual = train->d > rlar__train_samples(train);
         info->objective = rlar__sum(q, values);
     }
     rlar__free(m);
@@ -41,17 +41,19 @@ rlar_status rlar__margin_fit(rlar_ctx *ctx, const rlar_train *train, const rlar_
 
 void rlar__margin_forecast(const rlar_train *sizes, double matrix_bytes, double matrix_flops,
                            rlar_forecast *out) {
-    const double n = (double)sizes->n, d = (double)sizes->d, c = (double)sizes->c;
-    const double r = fmin(d, n), held = (double)rlar__reduce_held(sizes->d, sizes->n, sizes->c);
+    const int64_t many = rlar__reduction_samples(sizes);
+    const double n = (double)many, d = (double)sizes->d, c = (double)sizes->c;
+    const double r = fmin(d, n), held = (double)rlar__reduce_held(sizes->d, many, sizes->c);
     const double eigen = 8.0 * r * c + rlar__eig_bytes((int64_t)r);
     const double after = held + 8.0 * r * r + fmax(matrix_bytes, eigen);
-    out->bytes = (int64_t)fmax((double)rlar__reduce_lean_bytes(sizes->d, sizes->n), after);
-    out->flops = rlar__reduce_flops(sizes->d, sizes->n) + matrix_flops + 4.0 / 3.0 * r * r * r +
+    out->bytes = (int64_t)(fmax((double)rlar__reduce_lean_bytes(sizes->d, many), after) +
+                           rlar__reduction_partials(sizes));
+    out->flops = rlar__reduce_flops(sizes->d, many) + matrix_flops + 4.0 / 3.0 * r * r * r +
                  4.0 * r * r * c + 2.0 * d * r * c;
-    out->dual = sizes->d > sizes->n;
+    out->dual = sizes->d > rlar__train_samples(sizes);
 }
 
 int64_t rlar__margin_outputs(const rlar_train *train, const rlar_params *params) {
     (void)params;
-    return min64(train->c, min64(train->d, train->n - 1));
+    return min64(train->c, min64(train->d, rlar__train_samples(train) - 1));
 }

@@ -3,6 +3,7 @@
 #define RLAR_METHOD_H
 
 #include "core/core.h"
+#include "dist/checkpoint.h"
 #include "graph/knn.h"
 #include "solver/reduce.h"
 
@@ -15,7 +16,8 @@ typedef struct rlar_train {
     const rlar_blocks *blocks; /* for sums over the samples of all ranks; NULL: all are here */
     const double *weights;     /* n, or NULL */
     const void *shared;        /* what the method's prepare() made for these samples, or NULL */
-    const double *start_w, *start_b; /* d x p, p: a map to start from, or NULL */
+    const double *start_w, *start_b;   /* d x p, p: a map to start from, or NULL */
+    const rlar_checkpoint *checkpoint; /* where to go on from, and to write where it is; or NULL */
 } rlar_train;
 
 /* The linear map a method yields: z = W'x + b. Made by rlar__map_new once p is known. */
@@ -31,6 +33,7 @@ void rlar__map_free(rlar_map *map);
 typedef struct rlar_method {
     rlar_method_def def; /* name, title, citation, the parameter table */
     bool ranks;          /* fits over several ranks: all its sums over samples add up */
+    bool resumes;        /* minds train->checkpoint */
     /* The most outputs p that these samples can give. */
     int64_t (*outputs)(const rlar_train *train, const rlar_params *params);
     /* Makes the map (rlar__map_new); the caller frees it, also after an error. */
@@ -81,8 +84,8 @@ int64_t rlar__outputs_classes(const rlar_train *train, const rlar_params *params
 
 /* The reduction of the samples for a fit: that of train->shared, or one of its own by `reduce`.
  * With own_z the fit may write to z. */
-typedef rlar_status (*rlar_reduce_fn)(rlar_ctx *ctx, const double *x, int64_t d, int64_t n,
-                                      rlar_reduced *out);
+typedef rlar_status (*rlar_reduce_fn)(rlar_ctx *ctx, const rlar_blocks *blocks, const double *x,
+                                      int64_t d, int64_t n, rlar_reduced *out);
 rlar_status rlar__reduction_take(rlar_ctx *ctx, const rlar_train *train, rlar_reduce_fn reduce,
                                  bool own_z, rlar_reduced *out);
 /* Legal also for one that was zeroed and never taken. */
@@ -97,6 +100,12 @@ rlar_status rlar__span_prepare(rlar_ctx *ctx, const rlar_train *train, const rla
 rlar_status rlar__factored_prepare(rlar_ctx *ctx, const rlar_train *train,
                                    const rlar_params *params, int64_t fits, void **shared);
 void rlar__reduction_release(void *shared);
+
+/* For forecasts: as many samples here as make the reduction as large as it is (over ranks it has
+ * matrices of d x d, however few they are), and the bytes of its partial sums, those of the class
+ * means included. */
+int64_t rlar__reduction_samples(const rlar_train *sizes);
+double rlar__reduction_partials(const rlar_train *sizes);
 
 /* prepare() and release() of rr and relsr: an rlar_ridge_base. */
 rlar_status rlar__ridge_prepare(rlar_ctx *ctx, const rlar_train *train, const rlar_params *params,

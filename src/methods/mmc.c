@@ -32,10 +32,12 @@ static rlar_status margin_matrix(rlar_ctx *ctx, rlar_reduced *reduced, const rla
     const int64_t r = reduced->r, c = train->c;
     double *h = NULL;
     RLAR_TRY(rlar__alloc(ctx, c, (size_t)r * sizeof *h, "the class means", &h));
-    rlar__between_factor(r, c, train->first, reduced->z, h);
-    for (int64_t i = 0; i < r * c; i++)
+    rlar_status status =
+        rlar__between_factor(ctx, train->blocks, r, c, train->first, reduced->z, h);
+    for (int64_t i = 0; i < r * c && status >= 0; i++)
         h[i] *= sqrt(1.0 + theta);
-    const rlar_status status = rlar__scatter(ctx, r, c, h, m);
+    if (status >= 0)
+        status = rlar__scatter(ctx, r, c, h, m);
     rlar__free(h);
     if (status >= 0)
         subtract_total(reduced, theta, m);
@@ -70,6 +72,7 @@ const rlar_method rlar__method_mmc = {
             .source = "confirmed: criterion and scatters by the paper; c columns within the range "
                       "of the samples follow the protocol of the RLAR paper",
             .regression = 0},
+    .ranks = true,
     .outputs = rlar__margin_outputs,
     .fit = fit,
     .forecast = forecast,

@@ -42,18 +42,21 @@ static void state_carve(rlar_workspace *ws, void *arg) {
     state *st = arg;
     const int64_t n = st->train->n, d = st->train->d, c = st->train->c;
     const rlar_groups groups = rlar__train_groups(st->train);
-    rlar__ridge_carve(ws, n, d, c, rlar__wsolve_prefers_dual(&groups, d), st->train->shared,
-                      &st->ridge);
+    rlar__ridge_carve(ws, groups.blocks, n, d, c, rlar__wsolve_prefers_dual(&groups, d),
+                      st->train->shared, &st->ridge);
     st->t = rlar__carve(ws, n * c, sizeof *st->t);
     st->y = rlar__carve(ws, n * c, sizeof *st->y);
     st->value = rlar__carve(ws, n, sizeof *st->value);
 }
 
 /* The objective with the W, b, T at the end of the iteration. */
-static void measure(state *st, rlar_info *info) {
-    info->regression = rlar__targets_loss(st->train->c, st->train->n, st->y, st->t, st->value);
+static rlar_status measure(rlar_ctx *ctx, state *st, rlar_info *info) {
+    const rlar_train *train = st->train;
+    RLAR_TRY(rlar__targets_loss(ctx, train->blocks, train->c, train->n, st->y, st->t, st->value,
+                                &info->regression));
     info->sparsity = st->lambda * rlar__ridge_penalty(&st->ridge, st->y);
     info->smoothed = info->regression + info->sparsity;
+    return RLAR_OK;
 }
 
 static rlar_status iterate(rlar_ctx *ctx, void *arg, rlar_info *info) {
@@ -66,7 +69,7 @@ static rlar_status iterate(rlar_ctx *ctx, void *arg, rlar_info *info) {
     for (int64_t t = 1; t <= st->iters; t++) {
         RLAR_TRY(rlar__ridge_solve(ctx, &st->ridge, st->t, st->y));
         RLAR_TRY(rlar__retarget(ctx, train->c, train->n, st->y, train->label, st->t));
-        measure(st, info);
+        RLAR_TRY(measure(ctx, st, info));
         RLAR_TRY(rlar__iteration_end(ctx, t, st->iters, start, info));
     }
     return rlar__ridge_map(ctx, &st->ridge, st->map->w, st->map->b);
@@ -109,6 +112,7 @@ const rlar_method rlar__method_relsr = {
                       "retargeting step; the value of lambda behind the paper's table is inferred "
                       "from its numbers",
             .regression = 1},
+    .ranks = true,
     .outputs = rlar__outputs_classes,
     .fit = fit,
     .forecast = forecast,

@@ -103,7 +103,8 @@ static void initialise(state *st) {
 /* ---- The steps ---- */
 
 static rlar_status outputs(rlar_ctx *ctx, state *st) {
-    return rlar__targets_outputs(ctx, st->c, st->n, st->d, st->w, NULL, st->x, st->y);
+    return rlar__targets_outputs(ctx, st->groups.blocks, st->c, st->n, st->d, st->w, NULL, st->x,
+                                 st->y);
 }
 
 /* Wt += M^-1 (Xt D (Y - Wt^T Xt)^T - gamma P^-1 Wt), with the factor that the solver left behind.
@@ -149,32 +150,54 @@ static double miss(const state *st, int64_t i) {
     return sqrt(rlar__distance2(st->c, st->y + i * st->c, st->t + i * st->c));
 }
 
+static rlar_status sum_up(rlar_ctx *ctx, state *st, int64_t count, rlar_block_sums sums,
+                          double *out) {
+    return rlar__sum_blocks(ctx, st->groups.blocks, st->n, count, sums, st, out);
+}
+
+/* The sum of P_E. */
+static void smoothed_part(void *arg, int64_t start, int64_t end, double *loss) {
+    const state *st = arg;
+    *loss = 0.0;
+    for (int64_t i = start; i < end; i++)
+        *loss += rlar__kernel_value(st->kernel, miss(st, i) / st->gamma);
+}
+
 /* gamma times the sum of P, added up as update_p() does. */
-static double smoothed(const state *st) {
-    double loss = 0.0, rows = 0.0;
-    for (int64_t i = 0; i < st->n; i++)
-        loss += rlar__kernel_value(st->kernel, miss(st, i) / st->gamma);
+static rlar_status smoothed(rlar_ctx *ctx, state *st, double *out) {
+    double loss, rows = 0.0;
+    RLAR_TRY(sum_up(ctx, st, 1, smoothed_part, &loss));
     for (int64_t r = 0; r < st->d; r++)
         rows += rlar__kernel_value(st->kernel, rlar__row_norm(st->c, st->w + r, st->d));
-    return st->gamma * (loss + rows);
+    *out = st->gamma * (loss + rows);
+    return RLAR_OK;
+}
+
+/* What the samples add to slope and curvature. */
+static void line_part(void *arg, int64_t start, int64_t end, double *line) {
+    const state *st = arg;
+    line[0] = line[1] = 0.0;
+    for (int64_t i = start; i < end; i++)
+        for (int64_t k = i * st->c; k < (i + 1) * st->c; k++) {
+            const double step = st->y[k] - st->y_old[k];
+            line[0] += st->dhat[i] * step * (st->t[k] - st->y_old[k]);
+            line[1] += st->dhat[i] * step * step;
+        }
 }
 
 /* How much of the step from w_old to w is best: the least of the weighted sum of squares on the
  * line through both. It is 1 but for rounding. */
-static double best_share(const state *st) {
-    double slope = 0.0, curvature = 0.0;
-    for (int64_t i = 0; i < st->n; i++)
-        for (int64_t k = i * st->c; k < (i + 1) * st->c; k++) {
-            const double step = st->y[k] - st->y_old[k];
-            slope += st->dhat[i] * step * (st->t[k] - st->y_old[k]);
-            curvature += st->dhat[i] * step * step;
-        }
+static rlar_status best_share(rlar_ctx *ctx, state *st, double *share) {
+    double line[2];
+    RLAR_TRY(sum_up(ctx, st, 2, line_part, line));
+    double slope = line[0], curvature = line[1];
     for (int64_t k = 0; k < st->d * st->c; k++) {
         const double step = st->w[k] - st->w_old[k], weight = st->gamma * st->dtil[k % st->d];
         slope -= weight * step * st->w_old[k];
         curvature += weight * step * step;
     }
-    return slope > 0.0 ? slope / curvature : 0.0;
+    *share = slope > 0.0 ? slope / curvature : 0.0;
+    return RLAR_OK;
 }
 
 static void keep(const state *st) {
@@ -189,32 +212,43 @@ static void put_back(const state *st) {
 
 /* After a step from w_old: less of it, or none, where the smoothed objective rose above `limit`. */
 static rlar_status hold_back(rlar_ctx *ctx, state *st, double limit) {
-    if (smoothed(st) <= limit)
+    double now, share;
+    RLAR_TRY(smoothed(ctx, st, &now));
+    if (now <= limit)
         return RLAR_OK;
-    const double share = best_share(st);
+    RLAR_TRY(best_share(ctx, st, &share));
     for (int64_t k = 0; k < st->d * st->c; k++)
         st->w[k] = st->w_old[k] + share * (st->w[k] - st->w_old[k]);
     RLAR_TRY(outputs(ctx, st));
-    if (!(smoothed(st) <= limit))
+    RLAR_TRY(smoothed(ctx, st, &now));
+    if (!(now <= limit))
         put_back(st);
     return RLAR_OK;
 }
 
-/* 1/(gamma P_E) and 1/P_W, and on the way both objectives: gamma times the sum of P is the smoothed
- * one. */
-static void update_p(state *st, rlar_info *info) {
-    double loss = 0.0, plain, smooth;
-    info->regression = 0.0;
-    for (int64_t i = 0; i < st->n; i++) {
+/* 1/(gamma P_E) of a block, and the sums of P_E and of the norms. */
+static void update_part(void *arg, int64_t start, int64_t end, double *loss) {
+    const state *st = arg;
+    loss[0] = loss[1] = 0.0;
+    for (int64_t i = start; i < end; i++) {
         const double e = miss(st, i);
         st->dhat[i] = rlar__kernel_weight(st->kernel, e / st->gamma) / st->gamma;
-        loss += rlar__kernel_value(st->kernel, e / st->gamma);
-        info->regression += e;
+        loss[0] += rlar__kernel_value(st->kernel, e / st->gamma);
+        loss[1] += e;
     }
+}
+
+/* 1/(gamma P_E) and 1/P_W, and on the way both objectives: gamma times the sum of P is the smoothed
+ * one. */
+static rlar_status update_p(rlar_ctx *ctx, state *st, rlar_info *info) {
+    double loss[2], plain, smooth;
+    RLAR_TRY(sum_up(ctx, st, 2, update_part, loss));
     rlar__kernel_rows(st->kernel, st->d, st->c, st->w, st->dtil, &plain, &smooth);
+    info->regression = loss[1];
     info->sparsity = st->gamma * plain;
-    info->smoothed = st->gamma * (loss + smooth);
+    info->smoothed = st->gamma * (loss[0] + smooth);
     info->eps = st->kernel.eps;
+    return RLAR_OK;
 }
 
 /* The first row of Wt is the offset. */
@@ -235,7 +269,7 @@ static rlar_status iterate(rlar_ctx *ctx, void *arg, rlar_info *info) {
         RLAR_TRY(update_w(ctx, st, &info->ridged));
         if (t > 1)
             RLAR_TRY(hold_back(ctx, st, info->smoothed * (1.0 + ROUNDING)));
-        update_p(st, info);
+        RLAR_TRY(update_p(ctx, st, info));
         keep(st);
         RLAR_TRY(rlar__iteration_end(ctx, t, st->iters, start, info));
     }
@@ -280,6 +314,7 @@ const rlar_method rlar__method_rfs = {
             .source = "confirmed: the published algorithm; the penalised offset as in the RLAR "
                       "paper; its tables have no row for it, so gamma is our choice",
             .regression = 1},
+    .ranks = true,
     .outputs = rlar__outputs_classes,
     .fit = fit,
     .forecast = forecast,

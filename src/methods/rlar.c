@@ -68,12 +68,30 @@ static void carve(rlar_workspace *ws, void *arg) {
     rlar__state_carve(ws, arg);
 }
 
+/* From the beginning, or after iteration *t of a fit that was stopped. */
+static rlar_status begin(rlar_ctx *ctx, rlar_state *st, rlar_kept *kept, int count, int64_t *t,
+                         rlar_info *info) {
+    RLAR_TRY(rlar__state_load(ctx, st, kept, count, t));
+    set_smoothing(st, *t > 0 ? *t : 1);
+    if (*t == 0)
+        return rlar__initialise(ctx, st);
+    info->iterations = *t;
+    RLAR_TRY(rlar__update_t(ctx, st));
+    RLAR_TRY(rlar__update_dhat(ctx, st, info));
+    rlar__update_dtil(st, info);
+    RLAR_TRY(rlar__measure_locality(ctx, st, info));
+    info->objective = info->regression + info->sparsity + info->locality;
+    return RLAR_OK;
+}
+
 static rlar_status algorithm_1(rlar_ctx *ctx, void *arg, rlar_info *info) {
     rlar_state *st = arg;
+    rlar_kept kept[RLAR_MOST_KEPT];
+    const int count = rlar__state_kept(st, info, kept);
+    int64_t done;
     info->dual = st->wsolver.dual;
-    set_smoothing(st, 1);
-    RLAR_TRY(rlar__initialise(ctx, st));
-    for (int64_t t = 1; t <= st->iters && !info->converged; t++) {
+    RLAR_TRY(begin(ctx, st, kept, count, &done, info));
+    for (int64_t t = done + 1; t <= st->iters && !info->converged; t++) {
         const double before = info->smoothed;
         RLAR_TRY(rlar__update_s(ctx, st));
         RLAR_TRY(rlar__update_w_b(ctx, st, &info->ridged));
@@ -86,6 +104,7 @@ static rlar_status algorithm_1(rlar_ctx *ctx, void *arg, rlar_info *info) {
         info->eps = st->kernel.eps;
         RLAR_TRY(rlar__iteration_end(ctx, t, st->iters, st->began, info));
         info->converged = converged(st, t, before, info->smoothed);
+        RLAR_TRY(rlar__state_save(ctx, st, t, kept, count));
     }
     return RLAR_OK;
 }
@@ -99,6 +118,7 @@ static rlar_status aside(rlar_ctx *ctx, const rlar_state *st, rlar_map *map, rla
     other.solver = RLAR_SOLVER_PAPER;
     other.dual = rlar__wsolve_prefers_dual(&st->groups, st->d);
     other.tol = 0.0;
+    other.checkpoint = NULL;
     RLAR_TRY(rlar__map_new(ctx, st->d, st->c, map));
     other.w = map->w;
     other.b = map->b;
@@ -183,6 +203,8 @@ static rlar_status fit(rlar_ctx *ctx, const rlar_train *train, const rlar_params
     RLAR_TRY(rlar__map_new(ctx, st.d, st.c, out));
     st.w = out->w;
     st.b = out->b;
+    if (rlar__minimise_at_leisure(&st)) /* several searches, each over in no time */
+        st.checkpoint = NULL;
     info->neighbours = st.k;
     info->clamped = rlar__graph_clamped(&st.groups, st.k);
     if (st.graph.local)
@@ -258,6 +280,7 @@ const rlar_method rlar__method_rlar = {
                 "confirmed: the paper; its contradictions are resolved in docs/paper-notes.md",
             .regression = 1},
     .ranks = true,
+    .resumes = true,
     .outputs = rlar__outputs_classes,
     .fit = fit,
     .forecast = forecast,

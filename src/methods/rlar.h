@@ -27,6 +27,7 @@ typedef struct rlar_state {
     const double *start_w, *start_b; /* where minimise starts, or NULL */
     bool start_is_better;            /* than where it ended before: it stays near */
     double began;                    /* by the clock, for the seconds of the trace */
+    const rlar_checkpoint *checkpoint;
     /* What is learned. */
     double *w, *b;      /* d x c, c: the caller's */
     double *t, *y;      /* c x n: targets and outputs */
@@ -74,6 +75,17 @@ bool rlar__all_zero(int64_t count, const double *x);
 void rlar__zero_offset(rlar_state *st);
 /* The weighted problem of (13) at the present weights. */
 rlar_wproblem rlar__weighted_problem(const rlar_state *st);
+
+/* ---- Checkpoints ---- */
+
+/* What both kinds of solver go on from, and room for more: W, b, V with its distances. The outputs,
+ * T and the weights follow from these. */
+enum { RLAR_STATE_KEPT = 9, RLAR_MOST_KEPT = 16 };
+int rlar__state_kept(rlar_state *st, rlar_info *info, rlar_kept kept[RLAR_MOST_KEPT]);
+/* After iteration t, and at the beginning: the iteration to go on after, 0: there is none. */
+rlar_status rlar__state_save(rlar_ctx *ctx, rlar_state *st, int64_t t, const rlar_kept *kept,
+                             int count);
+rlar_status rlar__state_load(rlar_ctx *ctx, rlar_state *st, rlar_kept *kept, int count, int64_t *t);
 
 /* ---- The solvers ---- */
 

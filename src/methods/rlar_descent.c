@@ -299,7 +299,8 @@ rlar_status rlar__descend(rlar_ctx *ctx, rlar_descent *m, double eps, rlar_info 
 
 rlar_status rlar__descent_outputs(rlar_ctx *ctx, rlar_descent *m) {
     rlar_state *st = &m->st;
-    RLAR_TRY(rlar__targets_outputs(ctx, st->c, st->n, st->d, st->w, st->b, st->x, st->y));
+    RLAR_TRY(rlar__targets_outputs(ctx, st->groups.blocks, st->c, st->n, st->d, st->w, st->b, st->x,
+                                   st->y));
     return rlar__update_g_v(ctx, st);
 }
 

@@ -13,6 +13,7 @@
 
 #include "linalg/linalg.h"
 #include "solver/retarget.h"
+#include "solver/targets.h"
 
 /* So few numbers in X that time does not matter; and so few features that a d x d system of them
  * does not. */
@@ -131,11 +132,48 @@ rlar_status rlar__minimise_round(rlar_ctx *ctx, rlar_minimum *q, rlar_info *info
     return RLAR_OK;
 }
 
+/* What a fit goes on from beside the state of all solvers: P, and where the search is. */
+static int kept_of(rlar_minimum *q, rlar_info *info, rlar_kept kept[RLAR_MOST_KEPT]) {
+    rlar_descent *m = &q->m;
+    const int64_t number = (int64_t)sizeof(double), rows = m->st.d * number;
+    const rlar_kept more[] = {{m->p, rows, false},
+                              {m->tend, rows, false},
+                              {&q->eps, number, false},
+                              {&q->before, number, false},
+                              {&m->near, sizeof m->near, false},
+                              {&info->steps, sizeof info->steps, false}};
+    const int count = rlar__state_kept(&m->st, info, kept);
+    memcpy(kept + count, more, sizeof more);
+    return count + (int)(sizeof more / sizeof more[0]);
+}
+
+/* Where the systems are n x n the steps do not move W itself, and fits are short: no checkpoints.
+ */
 static rlar_status rounds(rlar_ctx *ctx, rlar_minimum *q, rlar_info *info) {
+    rlar_kept kept[RLAR_MOST_KEPT];
+    const int count = kept_of(q, info, kept);
     while (info->iterations < q->m.st.iters && !info->converged) {
         RLAR_TRY(rlar__minimise_round(ctx, q, info));
+        if (!q->m.coords.dual && !info->converged)
+            RLAR_TRY(rlar__state_save(ctx, &q->m.st, info->iterations, kept, count));
     }
     return RLAR_OK;
+}
+
+/* After the last round that was written down, if there is one. */
+static rlar_status resume(rlar_ctx *ctx, rlar_minimum *q, rlar_info *info, bool *resumed) {
+    rlar_state *st = &q->m.st;
+    rlar_kept kept[RLAR_MOST_KEPT];
+    int64_t t = 0;
+    if (!q->m.coords.dual)
+        RLAR_TRY(rlar__state_load(ctx, st, kept, kept_of(q, info, kept), &t));
+    *resumed = t > 0;
+    if (!*resumed)
+        return RLAR_OK;
+    info->iterations = t;
+    q->m.first = q->m.cold = false;
+    return rlar__targets_outputs(ctx, st->groups.blocks, st->c, st->n, st->d, st->w, st->b, st->x,
+                                 st->y);
 }
 
 /* ---- The ends of the path: W = 0, and rows of W that want to be ---- */
@@ -272,15 +310,19 @@ static rlar_status begin(rlar_ctx *ctx, rlar_minimum *q, double *strain, rlar_in
 static rlar_status minimise(rlar_ctx *ctx, void *arg, rlar_info *info) {
     rlar_minimum *q = arg;
     double strain;
+    bool resumed;
     info->dual = q->m.st.wsolver.dual;
     RLAR_TRY(begin(ctx, q, &strain, info));
+    RLAR_TRY(resume(ctx, q, info, &resumed));
     if (!q->plain) {
         RLAR_TRY(rounds(ctx, q, info));
         return measure_plain(ctx, &q->m, info);
     }
     if (strain > 1.0) {
-        RLAR_TRY(rlar__minimise_few(ctx, q, strain, info));
-        if (!info->converged && info->iterations > 0 && info->iterations < q->m.st.iters)
+        if (!resumed)
+            RLAR_TRY(rlar__minimise_few(ctx, q, strain, info));
+        if (!resumed && !info->converged && info->iterations > 0 &&
+            info->iterations < q->m.st.iters)
             RLAR_TRY(begin(ctx, q, &strain, info));
         RLAR_TRY(rounds(ctx, q, info));
         return finish(ctx, &q->m, info);

@@ -44,7 +44,8 @@ void rlar__state_init(rlar_state *st, const rlar_train *train, const rlar_params
                        .iters = rlar__param_int(params, "iters"),
                        .solver = (rlar_solver)rlar__param_int(params, "solver"),
                        .start_w = train->start_w,
-                       .start_b = train->start_b};
+                       .start_b = train->start_b,
+                       .checkpoint = train->checkpoint};
     if (k == 0)
         st->k = rlar__graph_rule(&st->groups);
     st->dual = rlar__wsolve_prefers_dual(&st->groups, st->d) && !rlar__minimise_in_primal(st);
@@ -146,7 +147,8 @@ rlar_status rlar__update_w_b(rlar_ctx *ctx, rlar_state *st, int *ridged) {
 }
 
 rlar_status rlar__update_t(rlar_ctx *ctx, rlar_state *st) {
-    RLAR_TRY(rlar__targets_outputs(ctx, st->c, st->n, st->d, st->w, st->b, st->x, st->y));
+    RLAR_TRY(rlar__targets_outputs(ctx, st->groups.blocks, st->c, st->n, st->d, st->w, st->b, st->x,
+                                   st->y));
     return rlar__retarget(ctx, st->c, st->n, st->y, st->groups.label, st->t);
 }
 
@@ -234,4 +236,53 @@ void rlar__zero_offset(rlar_state *st) {
         if (moved < 1e-12)
             return;
     }
+}
+
+/* ---- Checkpoints ---- */
+
+int rlar__state_kept(rlar_state *st, rlar_info *info, rlar_kept kept[RLAR_MOST_KEPT]) {
+    const int64_t stride = st->graph.v.stride, number = (int64_t)sizeof(double);
+    rlar_local *near = &st->graph.near;
+    const rlar_kept all[RLAR_STATE_KEPT] = {
+        {st->w, st->d * st->c * number, false},
+        {st->b, st->c * number, false},
+        {&info->smoothed, number, false},
+        {&info->ridged, sizeof info->ridged, false},
+        {&near->cuts, sizeof near->cuts, false},
+        {&near->renewals, sizeof near->renewals, false},
+        {st->graph.v.neighbour, stride * (int64_t)sizeof *st->graph.v.neighbour, true},
+        {st->graph.v.distance, stride * number, true},
+        {st->graph.twin, sizeof *st->graph.twin, true}};
+    memcpy(kept, all, sizeof all);
+    return RLAR_STATE_KEPT;
+}
+
+/* Neighbours are numbered from the first sample here; in a file from the first of their class,
+ * whoever holds it. */
+static void renumber(rlar_state *st, bool from_class) {
+    for (int64_t j = 0; j < st->n; j++) {
+        int32_t *list = st->graph.v.neighbour + j * st->graph.v.stride;
+        const int64_t first = st->groups.first[st->groups.label[j]];
+        const int64_t count = rlar__graph_count(&st->groups, st->k, j);
+        for (int64_t e = 0; e < count; e++)
+            list[e] = (int32_t)(from_class ? list[e] + first : list[e] - first);
+    }
+}
+
+rlar_status rlar__state_save(rlar_ctx *ctx, rlar_state *st, int64_t t, const rlar_kept *kept,
+                             int count) {
+    if (!st->checkpoint)
+        return RLAR_OK;
+    renumber(st, false);
+    const rlar_status status = rlar__checkpoint_save(ctx, st->checkpoint, t, kept, count);
+    renumber(st, true);
+    return status;
+}
+
+rlar_status rlar__state_load(rlar_ctx *ctx, rlar_state *st, rlar_kept *kept, int count,
+                             int64_t *t) {
+    RLAR_TRY(rlar__checkpoint_load(ctx, st->checkpoint, kept, count, t));
+    if (*t > 0)
+        renumber(st, true);
+    return RLAR_OK;
 }

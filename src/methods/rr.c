@@ -30,8 +30,8 @@ static void state_carve(rlar_workspace *ws, void *arg) {
     state *st = arg;
     const int64_t n = st->train->n, d = st->train->d, c = st->train->c;
     const rlar_groups groups = rlar__train_groups(st->train);
-    rlar__ridge_carve(ws, n, d, c, rlar__wsolve_prefers_dual(&groups, d), st->train->shared,
-                      &st->ridge);
+    rlar__ridge_carve(ws, groups.blocks, n, d, c, rlar__wsolve_prefers_dual(&groups, d),
+                      st->train->shared, &st->ridge);
     st->t = rlar__carve(ws, n * c, sizeof *st->t);
     st->y = rlar__carve(ws, n * c, sizeof *st->y);
     st->value = rlar__carve(ws, n, sizeof *st->value);
@@ -45,7 +45,8 @@ static rlar_status solve(rlar_ctx *ctx, void *arg, rlar_info *info) {
     rlar__targets_one_hot(train->c, train->n, train->label, st->t);
     RLAR_TRY(rlar__ridge_factor(ctx, &st->ridge, train->x, st->lambda, &info->ridged));
     RLAR_TRY(rlar__ridge_solve(ctx, &st->ridge, st->t, st->y));
-    info->regression = rlar__targets_loss(train->c, train->n, st->y, st->t, st->value);
+    RLAR_TRY(rlar__targets_loss(ctx, train->blocks, train->c, train->n, st->y, st->t, st->value,
+                                &info->regression));
     info->sparsity = st->lambda * rlar__ridge_penalty(&st->ridge, st->y);
     info->objective = info->smoothed = info->regression + info->sparsity;
     return rlar__ridge_map(ctx, &st->ridge, st->map->w, st->map->b);
@@ -85,6 +86,7 @@ const rlar_method rlar__method_rr = {
             .source = "confirmed: the textbook formula; the value of lambda behind the paper's "
                       "table is inferred from its numbers",
             .regression = 1},
+    .ranks = true,
     .outputs = rlar__outputs_classes,
     .fit = fit,
     .forecast = forecast,

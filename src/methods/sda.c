@@ -17,6 +17,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "solver/centre.h"
 #include "solver/elastic_net.h"
 #include "solver/reduce.h"
 #include "solver/scatter.h"
@@ -52,8 +53,9 @@ typedef struct state {
     double *ridges;      /* d x c: (G + gamma I)^-1 C, likewise */
     double *ridge;       /* d: the same times theta, likewise */
     double *share;       /* c: diagonal of D */
-    double *pull;        /* c x c: D^-1/2 C^T C D^-1/2 */
-    double *left;        /* c x c: the same without the directions found */
+    double *pull;        /* c x c: D^-1/2 C^T C D^-1/2 without the directions found */
+    double *left;        /* c x c: a copy to be destroyed */
+    double most;         /* the trace of the first: no less than its leading eigenvalue */
     double *scores;      /* c x c: the ones, then theta_1, theta_2, .. */
     double *theta, *raw; /* c */
     double *g, *before;  /* d: C theta, the beta of the iteration before */
@@ -111,7 +113,7 @@ static void state_carve(rlar_workspace *ws, void *arg) {
 
 /* ---- Set-up ---- */
 
-/* C, D and D^-1/2 C^T C D^-1/2. */
+/* C, D and D^-1/2 C^T C D^-1/2 with its trace. */
 static rlar_status class_part(rlar_ctx *ctx, state *st) {
     const int64_t d = st->d, c = st->c, *first = st->train->first;
     rlar__class_means(d, c, first, st->centred, st->cross);
@@ -125,6 +127,8 @@ static rlar_status class_part(rlar_ctx *ctx, state *st) {
     for (int64_t k = 0; k < c; k++)
         for (int64_t l = 0; l < c; l++)
             st->pull[k * c + l] /= sqrt(st->share[k] * st->share[l]);
+    for (int64_t k = 0; k < c; k++)
+        st->most += st->pull[k * c + k];
     return RLAR_OK;
 }
 
@@ -179,19 +183,11 @@ static rlar_status prepare(rlar_ctx *ctx, state *st) {
 
 /* ---- One direction ---- */
 
-/* out (d) = A theta. */
-static void times_theta(const state *st, const double *a, double *out) {
-    memset(out, 0, (size_t)st->d * sizeof *out);
-    for (int64_t k = 0; k < st->c; k++)
-        for (int64_t j = 0; j < st->d; j++)
-            out[j] += a[k * st->d + j] * st->theta[k];
-}
-
 /* g = C theta, and the solution for lambda = 0 where it is as cheap. */
 static void target(state *st) {
-    times_theta(st, st->cross, st->g);
+    rlar__enet_times(st->d, st->c, st->cross, st->theta, st->g);
     if (st->en.covariance)
-        times_theta(st, st->ridges, st->ridge);
+        rlar__enet_times(st->d, st->c, st->ridges, st->theta, st->ridge);
 }
 
 static double score_product(const state *st, const double *a, const double *b) {
@@ -214,21 +210,21 @@ static double orthogonal(state *st) {
     return sqrt(score_product(st, st->raw, st->raw));
 }
 
-/* Pi (D^-1/2 C^T C D^-1/2) Pi, Pi = I - D^1/2 Q Q^T D^1/2: one score after another, from both
- * sides.
- */
+/* pull <- Pi pull Pi, Pi = I - D^1/2 q q^T D^1/2 with q the last score, which the matrix still has:
+ * from both sides. */
 static void deflate(state *st) {
     const int64_t c = st->c;
-    memcpy(st->left, st->pull, (size_t)(c * c) * sizeof *st->left);
-    for (int64_t f = 0; f < 2 * (st->found + 1); f++) {
-        const double *score = st->scores + f / 2 * c;
-        const int64_t along = f % 2 ? c : 1, across = f % 2 ? 1 : c;
+    const double *score = st->scores + st->found * c;
+    for (int64_t k = 0; k < c; k++)
+        st->raw[k] = sqrt(st->share[k]) * score[k];
+    for (int64_t side = 0; side < 2; side++) {
+        const int64_t along = side ? c : 1, across = side ? 1 : c;
         for (int64_t l = 0; l < c; l++) {
-            double *line = st->left + l * across, part = 0.0;
+            double *line = st->pull + l * across, part = 0.0;
             for (int64_t k = 0; k < c; k++)
-                part += sqrt(st->share[k]) * score[k] * line[k * along];
+                part += st->raw[k] * line[k * along];
             for (int64_t k = 0; k < c; k++)
-                line[k * along] -= part * sqrt(st->share[k]) * score[k];
+                line[k * along] -= part * st->raw[k];
         }
     }
 }
@@ -236,15 +232,14 @@ static void deflate(state *st) {
 /* The theta that the class means pull at most among those that are left; *none: they do not pull.
  * The entry of largest modulus is positive. */
 static rlar_status start_scores(rlar_ctx *ctx, state *st, bool *none) {
-    double value, most = 0.0;
-    for (int64_t k = 0; k < st->c; k++)
-        most += st->pull[k * st->c + k]; /* the trace: no less than the leading eigenvalue */
+    double value;
     deflate(st);
+    memcpy(st->left, st->pull, (size_t)(st->c * st->c) * sizeof *st->left);
     RLAR_TRY(rlar__eig_top(ctx, st->c, st->left, 1, &value, st->raw));
     for (int64_t k = 0; k < st->c; k++)
         st->raw[k] /= sqrt(st->share[k]);
     const double length = orthogonal(st);
-    *none = !(value > NO_DIRECTION * most && length > NO_SCORE);
+    *none = !(value > NO_DIRECTION * st->most && length > NO_SCORE);
     for (int64_t k = 0; k < st->c; k++)
         st->theta[k] = *none ? 0.0 : st->raw[k] / length;
     rlar__fix_signs(st->c, 1, st->theta);
@@ -253,8 +248,9 @@ static rlar_status start_scores(rlar_ctx *ctx, state *st, bool *none) {
 
 /* theta = D^-1 C^T beta, orthogonal and of length 1; false when nothing is left of it. */
 static bool update_theta(state *st, const double *beta) {
+    rlar__enet_transposed(st->d, st->c, st->cross, beta, st->raw);
     for (int64_t k = 0; k < st->c; k++)
-        st->raw[k] = rlar__dot(st->d, st->cross + k * st->d, beta) / st->share[k];
+        st->raw[k] /= st->share[k];
     const double length = orthogonal(st);
     if (!(length >= NO_SCORE))
         return false;

@@ -31,7 +31,7 @@ int64_t rlar__outputs_classes(const rlar_train *train, const rlar_params *params
 rlar_status rlar__reduction_take(rlar_ctx *ctx, const rlar_train *train, rlar_reduce_fn reduce,
                                  bool own_z, rlar_reduced *out) {
     if (!train->shared)
-        return reduce(ctx, train->x, train->d, train->n, out);
+        return reduce(ctx, train->blocks, train->x, train->d, train->n, out);
     rlar_reduced taken = *(const rlar_reduced *)train->shared;
     if (own_z) {
         const double *z = taken.z;
@@ -56,7 +56,7 @@ static rlar_status share(rlar_ctx *ctx, const rlar_train *train, rlar_reduce_fn 
                          void **shared) {
     rlar_reduced *reduced = NULL;
     RLAR_TRY(rlar__calloc(ctx, 1, sizeof *reduced, "the reduction", &reduced));
-    const rlar_status status = reduce(ctx, train->x, train->d, train->n, reduced);
+    const rlar_status status = reduce(ctx, train->blocks, train->x, train->d, train->n, reduced);
     if (status < 0)
         rlar__free(reduced);
     else
@@ -90,6 +90,21 @@ void rlar__reduction_release(void *shared) {
     rlar__free(shared);
 }
 
+int64_t rlar__reduction_samples(const rlar_train *sizes) {
+    const bool ranks = sizes->blocks && sizes->blocks->ranks;
+    return ranks && sizes->n < sizes->d + 2 ? sizes->d + 2 : sizes->n;
+}
+
+double rlar__reduction_partials(const rlar_train *sizes) {
+    const int64_t d = sizes->d, c = sizes->c, n = sizes->n;
+    const bool ranks = sizes->blocks && sizes->blocks->ranks;
+    rlar_workspace ws = {0};
+    rlar_partials partials;
+    rlar__partials_carve_samples(&ws, sizes->blocks, n, n < d && !ranks ? n : d,
+                                 ranks && d > c ? d : c, &partials);
+    return (double)ws.used;
+}
+
 /* ---- The ridge system ---- */
 
 rlar_status rlar__ridge_prepare(rlar_ctx *ctx, const rlar_train *train, const rlar_params *params,
@@ -100,7 +115,8 @@ rlar_status rlar__ridge_prepare(rlar_ctx *ctx, const rlar_train *train, const rl
     (void)params;
     (void)fits;
     RLAR_TRY(rlar__calloc(ctx, 1, sizeof *base, "the ridge system", &base));
-    const rlar_status status = rlar__ridge_base_new(ctx, train->n, train->d, dual, train->x, base);
+    const rlar_status status =
+        rlar__ridge_base_new(ctx, train->blocks, train->n, train->d, dual, train->x, base);
     if (status < 0)
         rlar__ridge_release(base);
     else

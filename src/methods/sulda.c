@@ -18,7 +18,8 @@
  *
  * variant=s1 lets Z vary, as the 2016 paper does (rotation.h). Not convex: it may find a sparser G
  * or none. What it finds is taken only when its norm is below that of variant s0, which is always
- * made first. Costs the reduction and 4 d r q per iteration. */
+ * made first. Costs the reduction and 4 d min(r, d - r) q per iteration: where a basis N of what is
+ * orthogonal to U1 is the smaller one (d x (d - r)), the projection is N (N^T V) + G0. */
 #include "methods/method.h"
 
 #include "linalg/linalg.h"
@@ -56,7 +57,10 @@ typedef struct state {
     double *g0;            /* d x q */
     double *sparse, *dual; /* d x q: the sparse iterate and the scaled multiplier */
     double *v;             /* d x q */
-    double *along;         /* r x q: U1^T V */
+    double *factor;        /* d x d, its last columns are N; NULL where U1 is the smaller one */
+    const double *basis;   /* U1 or N */
+    int64_t width;         /* its columns */
+    double *along;         /* width x q: basis^T V */
     double moved;          /* ||sparse - its predecessor|| of the last iteration */
 } state;
 
@@ -93,8 +97,9 @@ static rlar_status make_basis(rlar_ctx *ctx, state *st) {
         status = rlar__alloc(ctx, c, (size_t)k * sizeof *qt, "the directions", &qt);
     if (status >= 0)
         status = rlar__alloc(ctx, k, (size_t)r * sizeof *st->c_star, "the directions", &st->c_star);
+    if (status >= 0)
+        status = rlar__between_white(ctx, &st->reduced, r, 0.0, c, st->first, a);
     if (status >= 0) {
-        rlar__between_white(&st->reduced, r, 0.0, c, st->first, a);
         memcpy(copy, a, (size_t)(r * c) * sizeof *a);
         status = rlar__svd_thin(ctx, r, c, copy, p, sb, qt);
     }
@@ -130,28 +135,43 @@ static rlar_status prepare(rlar_ctx *ctx, state *st, const rlar_train *train, rl
 
 /* ---- Minimising the norm ---- */
 
+/* U1, or N where that has fewer columns. */
+static rlar_status choose_side(rlar_ctx *ctx, state *st) {
+    const int64_t d = st->d, r = st->r;
+    st->basis = st->reduced.v;
+    st->width = r;
+    if (r <= d - r)
+        return RLAR_OK;
+    RLAR_TRY(rlar__alloc(ctx, d, (size_t)d * sizeof *st->factor, "the complement", &st->factor));
+    RLAR_TRY(rlar__complement(ctx, d, r, st->reduced.v, st->factor));
+    st->basis = st->factor + r * d;
+    st->width = d - r;
+    return RLAR_OK;
+}
+
 static rlar_status start_iterations(rlar_ctx *ctx, state *st) {
     const size_t column = (size_t)st->d * sizeof *st->g;
+    RLAR_TRY(choose_side(ctx, st));
     RLAR_TRY(rlar__alloc(ctx, st->q, column, "the iterates", &st->g0));
     RLAR_TRY(rlar__alloc(ctx, st->q, column, "the iterates", &st->sparse));
     RLAR_TRY(rlar__calloc(ctx, st->q, column, "the iterates", &st->dual));
     RLAR_TRY(rlar__alloc(ctx, st->q, column, "the iterates", &st->v));
     RLAR_TRY(
-        rlar__alloc(ctx, st->q, (size_t)st->r * sizeof *st->along, "the iterates", &st->along));
+        rlar__alloc(ctx, st->q, (size_t)st->width * sizeof *st->along, "the iterates", &st->along));
     memcpy(st->g0, st->g, (size_t)st->q * column);
     memcpy(st->sparse, st->g, (size_t)st->q * column);
     return RLAR_OK;
 }
 
-/* G = V - U1 (U1^T V) + G0 with V = sparse - dual. */
+/* G = V - U1 (U1^T V) + G0 = N (N^T V) + G0 with V = sparse - dual. */
 static rlar_status update_feasible(rlar_ctx *ctx, state *st) {
     const int64_t d = st->d, q = st->q, count = d * q;
     for (int64_t i = 0; i < count; i++)
         st->v[i] = st->sparse[i] - st->dual[i];
-    RLAR_TRY(rlar__project(ctx, st->r, q, d, st->reduced.v, st->v, st->along));
-    RLAR_TRY(rlar__multiply(ctx, d, q, st->r, st->reduced.v, st->along, st->g));
+    RLAR_TRY(rlar__project(ctx, st->width, q, d, st->basis, st->v, st->along));
+    RLAR_TRY(rlar__multiply(ctx, d, q, st->width, st->basis, st->along, st->g));
     for (int64_t i = 0; i < count; i++)
-        st->g[i] = st->v[i] - st->g[i] + st->g0[i];
+        st->g[i] = (st->factor ? st->g[i] : st->v[i] - st->g[i]) + st->g0[i];
     return RLAR_OK;
 }
 
@@ -216,6 +236,7 @@ static void state_free(state *st) {
     rlar__free(st->dual);
     rlar__free(st->v);
     rlar__free(st->along);
+    rlar__free(st->factor);
 }
 
 /* ---- The method ---- */
@@ -288,13 +309,16 @@ static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_p
     const double held = 8.0 * (r * (d + n + 2.0) + 2.0 * d);
     const double basis = 8.0 * (4.0 * r * c + c * c) + rlar__svd_bytes((int64_t)r, sizes->c);
     double iterates = 8.0 * (4.0 * d * c + 2.0 * r * c);
+    if (2.0 * r > d)
+        iterates += 8.0 * d * d + rlar__complement_bytes(sizes->d);
     if (rlar__param_int(params, "variant") == 1)
         iterates += rlar__rotation_bytes((int64_t)r, sizes->c - 1);
     const double after = fmax(held + fmax(basis, iterates), rlar__fisher_cholesky_bytes(&unique));
     out->bytes = (int64_t)fmax((double)rlar__reduce_bytes(sizes->d, sizes->n), after);
     out->dual = sizes->d > sizes->n;
-    out->flops = rlar__reduce_flops(sizes->d, sizes->n) + 8.0 * r * c * c +
-                 (sizes->n <= sizes->d ? iters : 1.0) * 4.0 * d * r * c;
+    const double step = 4.0 * d * c; /* for each column of the smaller of U1 and N */
+    const double work = sizes->n <= sizes->d ? iters * step * fmin(r, d - r + 1.0) : step * r;
+    out->flops = rlar__reduce_flops(sizes->d, sizes->n) + 8.0 * r * c * c + work;
     return RLAR_OK;
 }
 

@@ -36,8 +36,6 @@ int rlar__model_tensors(const rlar_model *model, rlar_tensor tensor[RLAR_MODEL_T
 /* Elements of a tensor of a model in memory, whose sizes are known to fit. */
 int64_t rlar__tensor_count(const rlar_tensor *tensor);
 
-/* CRC-64/XZ, to be continued: start with crc 0. */
-uint64_t rlar__crc64(uint64_t crc, const void *bytes, size_t size);
 /* The checksum of a model file whose digits stand at bytes[digits]. */
 uint64_t rlar__model_checksum(const unsigned char *bytes, size_t size, size_t digits);
 /* Where the digits stand: the offset in text[0..size), or 0 when there is no such entry. */

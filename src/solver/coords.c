@@ -165,7 +165,7 @@ rlar_status rlar__coords_metric(rlar_ctx *ctx, rlar_coords *coords, double *q, d
         return metric_dual(ctx, coords, q, image);
     double *b = q + weights_of(coords);
     RLAR_TRY(rlar__wsolve_primal(ctx, p, coords->solver, q, b));
-    return rlar__targets_outputs(ctx, p->c, p->n, p->d, q, b, p->x, image);
+    return rlar__targets_outputs(ctx, p->groups->blocks, p->c, p->n, p->d, q, b, p->x, image);
 }
 
 /* ---- Along a step ---- */

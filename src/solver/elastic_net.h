@@ -65,5 +65,9 @@ rlar_status rlar__enet_solve(rlar_ctx *ctx, rlar_enet *en, const double *g, doub
                              rlar_enet_result *result);
 /* f(b) at any b. */
 double rlar__enet_value(rlar_enet *en, const double *g, const double *b);
+/* out (rows) = A v, and out (columns) = A^T v: for one vector. */
+void rlar__enet_times(int64_t rows, int64_t columns, const double *a, const double *v, double *out);
+void rlar__enet_transposed(int64_t rows, int64_t columns, const double *a, const double *v,
+                           double *out);
 
 #endif

@@ -4,16 +4,12 @@
 
 #include "solver/elastic_net.h"
 
-/* ---- Products with one vector (enet_support.c) ---- */
+/* ---- Products with one vector (enet_support.c); others are in elastic_net.h ---- */
 
 /* out (rows) += sum_i v_i A_which[i] for `count` columns of A; which NULL: the first ones. Runs of
  * zeros in v cost nothing. */
 void rlar__enet_add(int64_t rows, int64_t count, const int64_t *which, const double *a,
                     const double *v, double *out);
-/* out (rows) = A v, and out (columns) = A^T v. */
-void rlar__enet_times(int64_t rows, int64_t columns, const double *a, const double *v, double *out);
-void rlar__enet_transposed(int64_t rows, int64_t columns, const double *a, const double *v,
-                           double *out);
 /* out (d) = A v for a symmetric A, of which the lower triangle is read: half the memory traffic. */
 void rlar__enet_symmetric(int64_t d, const double *a, const double *v, double *out);
 

@@ -10,6 +10,7 @@
 #include "solver/fisher.h"
 
 #include "linalg/linalg.h"
+#include "solver/centre.h"
 #include "solver/condition.h"
 #include "solver/reduce.h"
 #include "solver/scatter.h"
@@ -29,6 +30,15 @@ void rlar__fisher_free(rlar_fisher *fisher) {
 
 static int64_t min64(int64_t a, int64_t b) {
     return a < b ? a : b;
+}
+
+/* Of all ranks. */
+static int64_t samples(const rlar_fisher_problem *p) {
+    return p->blocks ? rlar__blocks_samples(p->blocks) : p->n;
+}
+
+static bool over_ranks(const rlar_fisher_problem *p) {
+    return p->blocks && p->blocks->ranks;
 }
 
 /* mu from its roots, and the room for W. */
@@ -74,7 +84,7 @@ rlar_status rlar__fisher_reduced(rlar_ctx *ctx, const rlar_fisher_problem *p, rl
     double *h = NULL, *q = NULL, *g = NULL, *at = NULL;
     *out = (rlar_fisher){0};
     if (!p->reduced)
-        RLAR_TRY(rlar__reduce_lean(ctx, p->x, p->d, p->n, &own));
+        RLAR_TRY(rlar__reduce_lean(ctx, p->blocks, p->x, p->d, p->n, &own));
     const rlar_reduced *reduced = p->reduced ? p->reduced : &own;
     const int64_t rank = p->keep > 0 ? min64(p->keep, reduced->r) : reduced->r;
     const int64_t k = min64(rank, p->c);
@@ -85,10 +95,10 @@ rlar_status rlar__fisher_reduced(rlar_ctx *ctx, const rlar_fisher_problem *p, rl
         status = rlar__alloc(ctx, k, sizeof *g, "the directions", &g);
     if (status >= 0)
         status = rlar__alloc(ctx, p->c, (size_t)k * sizeof *at, "the directions", &at);
-    if (status >= 0) {
-        rlar__between_white(reduced, rank, p->ridge, p->c, p->first, h);
+    if (status >= 0)
+        status = rlar__between_white(ctx, reduced, rank, p->ridge, p->c, p->first, h);
+    if (status >= 0)
         status = rlar__svd_thin(ctx, rank, p->c, h, q, g, at);
-    }
     if (status >= 0)
         status = take_back(ctx, p, reduced, rank, k, g, q, out);
     rlar__free(h);
@@ -105,7 +115,7 @@ rlar_status rlar__fisher_reduced(rlar_ctx *ctx, const rlar_fisher_problem *p, rl
 
 typedef struct spd {
     double *s, *scale; /* d x d: S_t + ridge I, then its factor; d: see condition.h */
-    double *h, *y;     /* d x c: H_b, scaled; S_t^-1 H_b, then the directions */
+    double *h, *y;     /* d x c: H_b, scaled, behind s; S_t^-1 H_b, then the directions */
     double *k, *a;     /* c x c: H_b^T Y and its eigenvectors */
     double *root;      /* c: its eigenvalues, then their roots */
 } spd;
@@ -113,7 +123,6 @@ typedef struct spd {
 static void spd_free(spd *t) {
     rlar__free(t->s);
     rlar__free(t->scale);
-    rlar__free(t->h);
     rlar__free(t->y);
     rlar__free(t->k);
     rlar__free(t->a);
@@ -122,9 +131,9 @@ static void spd_free(spd *t) {
 
 static rlar_status spd_take(rlar_ctx *ctx, const rlar_fisher_problem *p, spd *t) {
     const size_t column = (size_t)p->d * sizeof(double), small = (size_t)p->c * sizeof(double);
-    RLAR_TRY(rlar__alloc(ctx, p->d, column, "the total scatter", &t->s));
+    RLAR_TRY(rlar__alloc(ctx, p->d + p->c, column, "the total scatter", &t->s));
+    t->h = t->s + p->d * p->d;
     RLAR_TRY(rlar__alloc(ctx, p->d, sizeof(double), "the total scatter", &t->scale));
-    RLAR_TRY(rlar__alloc(ctx, p->c, column, "the class means", &t->h));
     RLAR_TRY(rlar__alloc(ctx, p->c, column, "the class means", &t->y));
     RLAR_TRY(rlar__alloc(ctx, p->c, small, "the directions", &t->k));
     RLAR_TRY(rlar__alloc(ctx, p->c, small, "the directions", &t->a));
@@ -133,7 +142,7 @@ static rlar_status spd_take(rlar_ctx *ctx, const rlar_fisher_problem *p, spd *t)
 
 static rlar_status factor(rlar_ctx *ctx, const rlar_fisher_problem *p, const double *mean, spd *t,
                           bool *trusted) {
-    RLAR_TRY(rlar__total_between(ctx, p->d, p->c, p->first, p->x, mean, t->s, t->h));
+    RLAR_TRY(rlar__total_between(ctx, p->blocks, p->d, p->c, p->first, p->x, mean, t->s));
     for (int64_t i = 0; i < p->d; i++)
         t->s[i * p->d + i] += p->ridge;
     double condition = INFINITY;
@@ -168,9 +177,29 @@ static rlar_status directions(rlar_ctx *ctx, const rlar_fisher_problem *p, spd *
     return RLAR_OK;
 }
 
-/* S_t is singular, or the principal directions are asked for. */
+/* S_t is singular, or the principal directions are asked for. Over ranks, where the reduction has
+ * the d x d matrix, too, a ridge is enough. */
 bool rlar__fisher_reduces(const rlar_fisher_problem *p) {
-    return p->n < p->d + 2 || p->keep > 0;
+    const bool few = samples(p) < p->d + 2 && !(over_ranks(p) && p->ridge > 0.0);
+    return few || p->keep > 0;
+}
+
+/* The mean (unless NULL) and the features that vary (unless NULL), how many; first (d): the first
+ * sample of all. */
+static rlar_status look_at(rlar_ctx *ctx, const rlar_fisher_problem *p, double *first, double *mean,
+                           int64_t *feature, int64_t *count) {
+    rlar_workspace ws = {0};
+    rlar_partials partials;
+    rlar_status status = RLAR_OK;
+    rlar__partials_carve_samples(&ws, p->blocks, p->n, p->d, 1, &partials);
+    RLAR_TRY(rlar__workspace_take(ctx, &ws, "partial sums"));
+    rlar__partials_carve_samples(&ws, p->blocks, p->n, p->d, 1, &partials);
+    if (mean)
+        status = rlar__mean_samples(ctx, &partials, p->x, p->d, p->n, first, mean);
+    if (status >= 0 && feature)
+        status = rlar__varying(ctx, &partials, p->x, p->d, p->n, first, feature, count);
+    rlar__workspace_free(&ws);
+    return status;
 }
 
 rlar_status rlar__fisher_cholesky(rlar_ctx *ctx, const rlar_fisher_problem *p, bool *trusted,
@@ -183,10 +212,10 @@ rlar_status rlar__fisher_cholesky(rlar_ctx *ctx, const rlar_fisher_problem *p, b
     rlar_status status = rlar__alloc(ctx, p->d, sizeof *out->mean, "the mean", &out->mean);
     if (status >= 0)
         status = spd_take(ctx, p, &t);
-    if (status >= 0) {
-        rlar__mean(p->x, p->d, p->n, out->mean);
+    if (status >= 0) /* scale is not needed yet */
+        status = look_at(ctx, p, t.scale, out->mean, NULL, NULL);
+    if (status >= 0)
         status = factor(ctx, p, out->mean, &t, trusted);
-    }
     if (status >= 0 && *trusted)
         status = directions(ctx, p, &t, out);
     if (status < 0 || !*trusted)
@@ -197,9 +226,10 @@ rlar_status rlar__fisher_cholesky(rlar_ctx *ctx, const rlar_fisher_problem *p, b
 
 /* ---- Either ---- */
 
-/* From the f features `feature` to all of them: W is zero in the others, which are constant. */
-static rlar_status widen(rlar_ctx *ctx, const rlar_fisher_problem *p, int64_t f,
-                         const int64_t *feature, rlar_fisher *out) {
+/* From the f features `feature` to all of them: W is zero in the others, which all samples
+ * have in common with this one. */
+static rlar_status widen(rlar_ctx *ctx, const rlar_fisher_problem *p, const double *sample,
+                         int64_t f, const int64_t *feature, rlar_fisher *out) {
     double *w = NULL, *mean = NULL;
     rlar_status status = rlar__alloc(ctx, out->q, (size_t)p->d * sizeof *w, "the directions", &w);
     if (status >= 0)
@@ -210,7 +240,7 @@ static rlar_status widen(rlar_ctx *ctx, const rlar_fisher_problem *p, int64_t f,
         return status;
     }
     rlar__spread_rows(p->d, f, feature, out->q, out->w, w);
-    memcpy(mean, p->x, (size_t)p->d * sizeof *mean);
+    memcpy(mean, sample, (size_t)p->d * sizeof *mean);
     for (int64_t i = 0; i < f; i++)
         mean[feature[i]] = out->mean[i];
     rlar__free(out->w);
@@ -222,8 +252,8 @@ static rlar_status widen(rlar_ctx *ctx, const rlar_fisher_problem *p, int64_t f,
 
 /* Constant features make S_t singular, but only by themselves: without them it may not be. The
  * reduction leaves them out by itself. */
-static rlar_status on_features(rlar_ctx *ctx, const rlar_fisher_problem *p, int64_t f,
-                               const int64_t *feature, bool *trusted, rlar_fisher *out) {
+static rlar_status on_features(rlar_ctx *ctx, const rlar_fisher_problem *p, const double *sample,
+                               int64_t f, const int64_t *feature, bool *trusted, rlar_fisher *out) {
     rlar_fisher_problem narrow = *p;
     double *x = NULL;
     RLAR_TRY(rlar__alloc(ctx, p->n, (size_t)f * sizeof *x, "the samples", &x));
@@ -234,19 +264,30 @@ static rlar_status on_features(rlar_ctx *ctx, const rlar_fisher_problem *p, int6
     narrow.x = x;
     const rlar_status status = rlar__fisher_cholesky(ctx, &narrow, trusted, out);
     rlar__free(x);
-    return status < 0 || !*trusted ? status : widen(ctx, p, f, feature, out);
+    return status < 0 || !*trusted ? status : widen(ctx, p, sample, f, feature, out);
+}
+
+/* By Cholesky where that is trusted; room: d numbers and d indices, used. */
+static rlar_status try_cholesky(rlar_ctx *ctx, const rlar_fisher_problem *p, double *sample,
+                                int64_t *feature, bool *trusted, rlar_fisher *out) {
+    int64_t f;
+    RLAR_TRY(look_at(ctx, p, sample, NULL, feature, &f));
+    const bool narrow = f > 0 && f < p->d && samples(p) >= f + 2 && p->keep == 0;
+    return narrow ? on_features(ctx, p, sample, f, feature, trusted, out)
+                  : rlar__fisher_cholesky(ctx, p, trusted, out);
 }
 
 rlar_status rlar__fisher(rlar_ctx *ctx, const rlar_fisher_problem *p, rlar_fisher *out) {
     int64_t *feature = NULL;
+    double *sample = NULL;
     bool trusted = false;
     *out = (rlar_fisher){0};
     RLAR_TRY(rlar__alloc(ctx, p->d, sizeof *feature, "the features", &feature));
-    const int64_t f = rlar__varying(p->x, p->d, p->n, feature);
-    const bool narrow = f > 0 && f < p->d && p->n >= f + 2 && p->keep == 0;
-    rlar_status status = narrow ? on_features(ctx, p, f, feature, &trusted, out)
-                                : rlar__fisher_cholesky(ctx, p, &trusted, out);
+    rlar_status status = rlar__alloc(ctx, p->d, sizeof *sample, "the features", &sample);
+    if (status >= 0)
+        status = try_cholesky(ctx, p, sample, feature, &trusted, out);
     rlar__free(feature);
+    rlar__free(sample);
     if (status >= 0 && !trusted)
         status = rlar__fisher_reduced(ctx, p, out);
     return status;
@@ -256,8 +297,8 @@ double rlar__fisher_cholesky_bytes(const rlar_fisher_problem *p) {
     const double d = (double)p->d, c = (double)p->c;
     if (rlar__fisher_reduces(p))
         return 0.0;
-    const double total = rlar__total_between_bytes(p->d, p->n);
-    return 8.0 * (d * d + 2.0 * d * c + 2.0 * c * c + 5.0 * d + 2.0 * c) +
+    const double total = rlar__total_between_bytes(p->blocks, p->d, p->c, p->n);
+    return 8.0 * (d * d + 2.0 * d * c + 2.0 * c * c + 7.0 * d + 2.0 * c) +
            fmax(total, 8.0 * d * c + rlar__eig_bytes(p->c));
 }
 

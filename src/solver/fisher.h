@@ -9,6 +9,7 @@ typedef struct rlar_fisher_problem {
     int64_t n, d, c;
     const double *x;             /* d x n, grouped by class */
     const int64_t *first;        /* c + 1 */
+    const rlar_blocks *blocks;   /* for sums over the samples of all ranks; NULL: all are here */
     double ridge;                /* 0: none */
     int64_t keep;                /* principal directions to work in at the most; 0: all */
     const rlar_reduced *reduced; /* of x, or NULL: made where it is needed */

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "solver/reduce.h"
+#include "solver/centre.h"
 
 void rlar__kept_gram_carve(rlar_workspace *ws, rlar_kept_gram *kept) {
     const int64_t d = kept->n > 0 ? kept->d : 0;

@@ -16,6 +16,7 @@
 #include "solver/reduce.h"
 
 #include "linalg/linalg.h"
+#include "solver/centre.h"
 #include "solver/condition.h"
 
 #include <float.h>
@@ -78,56 +79,6 @@ double rlar__reduce_flops(int64_t d, int64_t n) {
 
 /* ---- Centring ---- */
 
-RLAR_SIMD
-void rlar__mean(const double *x, int64_t d, int64_t n, double *mean) {
-    memset(mean, 0, (size_t)d * sizeof *mean);
-    for (int64_t i = 1; i < n; i++) /* from the first sample: exact for a constant feature */
-        for (int64_t r = 0; r < d; r++)
-            mean[r] += x[i * d + r] - x[r];
-    for (int64_t r = 0; r < d; r++)
-        mean[r] = x[r] + mean[r] / (double)n;
-}
-
-void rlar__centre(const double *x, int64_t d, int64_t n, double *mean, double *xc) {
-    rlar__mean(x, d, n, mean);
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t r = 0; r < d; r++)
-            xc[i * d + r] = x[i * d + r] - mean[r];
-}
-
-/* Sample by sample, as they lie in memory: `feature` lists those that have not varied so far. Its
- * complement is then made behind it, from the end. */
-int64_t rlar__varying(const double *x, int64_t d, int64_t n, int64_t *feature) {
-    int64_t left = d, at = d;
-    for (int64_t r = 0; r < d; r++)
-        feature[r] = r;
-    for (int64_t i = 1; i < n && left > 0; i++) {
-        int64_t kept = 0;
-        for (int64_t k = 0; k < left; k++)
-            if (x[i * d + feature[k]] == x[feature[k]])
-                feature[kept++] = feature[k];
-        left = kept;
-    }
-    for (int64_t r = d - 1, k = left - 1; r >= 0; r--)
-        if (k >= 0 && feature[k] == r)
-            k--;
-        else
-            feature[--at] = r;
-    memmove(feature, feature + at, (size_t)(d - at) * sizeof *feature);
-    return d - at;
-}
-
-/* From the last entry back: none moves to before its own place, so none is overwritten unread. */
-void rlar__spread_rows(int64_t d, int64_t f, const int64_t *feature, int64_t q, const double *a,
-                       double *w) {
-    for (int64_t j = q - 1; j >= 0; j--)
-        for (int64_t r = d - 1, i = f - 1; r >= 0; r--) {
-            const bool kept = i >= 0 && feature[i] == r;
-            w[j * d + r] = kept ? a[j * f + i] : 0.0;
-            i -= kept;
-        }
-}
-
 /* Only the rows `feature` of xc (d x n), in place. */
 static void gather_rows(int64_t d, int64_t f, const int64_t *feature, int64_t n, double *xc) {
     for (int64_t i = 0; i < n && f < d; i++)
@@ -135,26 +86,62 @@ static void gather_rows(int64_t d, int64_t f, const int64_t *feature, int64_t n,
             xc[i * f + r] = xc[i * d + feature[r]];
 }
 
+/* Of all ranks. */
+static int64_t samples(const rlar_reduced *out) {
+    return out->blocks ? rlar__blocks_samples(out->blocks) : out->n;
+}
+
+/* A rank without samples has a Z, too: whether there is one tells what the others are. */
+static int64_t room_for(int64_t n) {
+    return n > 0 ? n : 1;
+}
+
+static bool over_ranks(const rlar_reduced *out) {
+    return out->blocks && out->blocks->ranks;
+}
+
+/* f and feature, then xc and the mean. first: d numbers, used. */
+static rlar_status centre_varying(rlar_ctx *ctx, const rlar_partials *partials, const double *x,
+                                  double *first, rlar_reduced *out) {
+    const int64_t d = out->d, n = out->n;
+    RLAR_TRY(rlar__varying(ctx, partials, x, d, n, first, out->feature, &out->f));
+    if (out->f == 0)
+        return rlar__fail(ctx, RLAR_E_DATA, "all %lld samples are equal: nothing to learn from",
+                          (long long)samples(out));
+    return rlar__centre_samples(ctx, partials, x, d, n, first, out->mean, out->xc);
+}
+
 /* mean, feature and xc (f x n). */
 static rlar_status centre_features(rlar_ctx *ctx, const double *x, rlar_reduced *out) {
     const int64_t d = out->d, n = out->n;
+    rlar_workspace ws = {0};
+    rlar_partials partials;
+    double *first = rlar__carve(&ws, d, sizeof *first);
+    rlar__partials_carve_samples(&ws, out->blocks, n, d, 1, &partials);
     RLAR_TRY(rlar__alloc(ctx, d, sizeof *out->mean, "the mean", &out->mean));
     RLAR_TRY(rlar__alloc(ctx, d, sizeof *out->feature, "the features", &out->feature));
-    RLAR_TRY(rlar__alloc(ctx, n, (size_t)d * sizeof *out->xc, "the centred samples", &out->xc));
-    out->f = rlar__varying(x, d, n, out->feature);
-    if (out->f == 0)
-        return rlar__fail(ctx, RLAR_E_DATA, "all %lld samples are equal: nothing to learn from",
-                          (long long)n);
-    rlar__centre(x, d, n, out->mean, out->xc);
-    gather_rows(d, out->f, out->feature, n, out->xc);
-    return RLAR_OK;
+    RLAR_TRY(rlar__alloc(ctx, room_for(n), (size_t)d * sizeof *out->xc, "the centred samples",
+                         &out->xc));
+    RLAR_TRY(rlar__workspace_take(ctx, &ws, "partial sums"));
+    first = rlar__carve(&ws, d, sizeof *first);
+    rlar__partials_carve_samples(&ws, out->blocks, n, d, 1, &partials);
+    const rlar_status status = centre_varying(ctx, &partials, x, first, out);
+    rlar__workspace_free(&ws);
+    if (status >= 0)
+        gather_rows(d, out->f, out->feature, n, out->xc);
+    return status;
 }
 
 /* ---- By the Gram matrix ---- */
 
-/* Whether Xc^T Xc (n x n) is decomposed, not Xc Xc^T (f x f). */
+/* Are there too few samples for Xc Xc^T (f x f) to have full rank? */
+static bool few_samples(const rlar_reduced *out) {
+    return samples(out) <= out->f + 1;
+}
+
+/* Whether Xc^T Xc (n x n) is decomposed, not Xc Xc^T. Over ranks only the latter is a sum. */
 static bool inner(const rlar_reduced *out) {
-    return out->n <= out->f + 1;
+    return few_samples(out) && !over_ranks(out);
 }
 
 static rlar_status make_gram(rlar_ctx *ctx, const rlar_reduced *out, double *gram) {
@@ -165,9 +152,9 @@ static rlar_status make_gram(rlar_ctx *ctx, const rlar_reduced *out, double *gra
     }
     rlar_workspace ws = {0};
     rlar_partials partials;
-    rlar__partials_carve(&ws, n, f, f, &partials);
+    rlar__partials_carve_samples(&ws, out->blocks, n, f, f, &partials);
     RLAR_TRY(rlar__workspace_take(ctx, &ws, "partial sums"));
-    rlar__partials_carve(&ws, n, f, f, &partials);
+    rlar__partials_carve_samples(&ws, out->blocks, n, f, f, &partials);
     const rlar_status status = rlar__gram_outer(ctx, &partials, f, n, out->xc, out->xc, gram);
     rlar__workspace_free(&ws);
     return status;
@@ -178,14 +165,14 @@ static rlar_status from_gram(rlar_ctx *ctx, const double *values, double **vecto
                              rlar_reduced *out) {
     const int64_t f = out->f, n = out->n, r = out->r;
     double *u = *vectors;
-    RLAR_TRY(rlar__alloc(ctx, n, (size_t)r * sizeof *out->z, "the reduction", &out->z));
+    RLAR_TRY(rlar__alloc(ctx, room_for(n), (size_t)r * sizeof *out->z, "the reduction", &out->z));
     RLAR_TRY(rlar__alloc(ctx, r, sizeof *out->s, "the reduction", &out->s));
     for (int64_t k = 0; k < r; k++)
         out->s[k] = sqrt(values[k]);
     *vectors = NULL;
     if (!inner(out)) {
         out->basis = u;
-        return rlar__project(ctx, r, n, f, out->basis, out->xc, out->z);
+        return rlar__project_samples(ctx, out->blocks, r, n, f, out->basis, out->xc, out->z);
     }
     out->u = u;
     for (int64_t k = 0; k < r; k++)
@@ -200,7 +187,8 @@ static rlar_status from_gram(rlar_ctx *ctx, const double *values, double **vecto
  * and have been used. */
 static rlar_status by_gram(rlar_ctx *ctx, int64_t most, double *gram, rlar_reduced *out,
                            bool *done) {
-    const int64_t k = inner(out) ? out->n : out->f, rank = min64(most, min64(out->n - 1, out->f));
+    const int64_t k = inner(out) ? out->n : out->f,
+                  rank = min64(most, min64(samples(out) - 1, out->f));
     const int64_t wanted = most < k ? rank : k;
     double *values = NULL, *vectors = NULL;
     rlar_status status = rlar__alloc(ctx, k, sizeof *values, "the reduction", &values);
@@ -218,6 +206,14 @@ static rlar_status by_gram(rlar_ctx *ctx, int64_t most, double *gram, rlar_reduc
 }
 
 /* ---- By the SVD ---- */
+
+static rlar_status refuse_svd(rlar_ctx *ctx, const rlar_reduced *out) {
+    return rlar__fail(ctx, RLAR_E_NUMERIC,
+                      "the scatter of %lld samples in %lld features is too close to singular for a "
+                      "fit over ranks, which takes no singular values of the samples; add a ridge, "
+                      "leave out features that follow from others, or fit in one process",
+                      (long long)samples(out), (long long)out->f);
+}
 
 /* xc is destroyed. */
 static rlar_status by_svd(rlar_ctx *ctx, int64_t most, rlar_reduced *out) {
@@ -305,13 +301,14 @@ static rlar_status decompose(rlar_ctx *ctx, int64_t most, form wanted, rlar_redu
     bool done = false;
     RLAR_TRY(rlar__alloc(ctx, k, (size_t)k * sizeof *gram, "the Gram matrix", &gram));
     rlar_status status = make_gram(ctx, out, gram);
-    if (status >= 0 && wanted != DIRECTIONS && (!inner(out) || wanted == NORMAL))
+    if (status >= 0 && wanted != DIRECTIONS &&
+        (!few_samples(out) || (inner(out) && wanted == NORMAL)))
         status = by_cholesky(ctx, wanted == FEATURES, &gram, out, &done);
     if (status >= 0 && !done)
         status = by_gram(ctx, most, gram, out, &done);
     rlar__free(gram);
     if (status >= 0 && !done)
-        status = by_svd(ctx, most, out);
+        status = over_ranks(out) ? refuse_svd(ctx, out) : by_svd(ctx, most, out);
     if (!out->u) { /* then nothing refers to the samples any more */
         rlar__free(out->xc);
         out->xc = NULL;
@@ -319,9 +316,9 @@ static rlar_status decompose(rlar_ctx *ctx, int64_t most, form wanted, rlar_redu
     return status;
 }
 
-static rlar_status reduce(rlar_ctx *ctx, const double *x, int64_t d, int64_t n, int64_t most,
-                          form wanted, rlar_reduced *out) {
-    *out = (rlar_reduced){.d = d, .n = n};
+static rlar_status reduce(rlar_ctx *ctx, const rlar_blocks *blocks, const double *x, int64_t d,
+                          int64_t n, int64_t most, form wanted, rlar_reduced *out) {
+    *out = (rlar_reduced){.d = d, .n = n, .blocks = blocks};
     rlar_status status = centre_features(ctx, x, out);
     if (status >= 0)
         status = decompose(ctx, most, wanted, out);
@@ -330,23 +327,24 @@ static rlar_status reduce(rlar_ctx *ctx, const double *x, int64_t d, int64_t n, 
     return status;
 }
 
-rlar_status rlar__reduce_lean(rlar_ctx *ctx, const double *x, int64_t d, int64_t n,
-                              rlar_reduced *out) {
-    return reduce(ctx, x, d, n, d, DIRECTIONS, out);
+rlar_status rlar__reduce_lean(rlar_ctx *ctx, const rlar_blocks *blocks, const double *x, int64_t d,
+                              int64_t n, rlar_reduced *out) {
+    return reduce(ctx, blocks, x, d, n, d, DIRECTIONS, out);
 }
 
-rlar_status rlar__span(rlar_ctx *ctx, const double *x, int64_t d, int64_t n, rlar_reduced *out) {
-    return reduce(ctx, x, d, n, d, FEATURES, out);
+rlar_status rlar__span(rlar_ctx *ctx, const rlar_blocks *blocks, const double *x, int64_t d,
+                       int64_t n, rlar_reduced *out) {
+    return reduce(ctx, blocks, x, d, n, d, FEATURES, out);
 }
 
-rlar_status rlar__span_factored(rlar_ctx *ctx, const double *x, int64_t d, int64_t n,
-                                rlar_reduced *out) {
-    return reduce(ctx, x, d, n, d, FACTORED, out);
+rlar_status rlar__span_factored(rlar_ctx *ctx, const rlar_blocks *blocks, const double *x,
+                                int64_t d, int64_t n, rlar_reduced *out) {
+    return reduce(ctx, blocks, x, d, n, d, FACTORED, out);
 }
 
-rlar_status rlar__normal_factored(rlar_ctx *ctx, const double *x, int64_t d, int64_t n,
-                                  rlar_reduced *out) {
-    return reduce(ctx, x, d, n, d, NORMAL, out);
+rlar_status rlar__normal_factored(rlar_ctx *ctx, const rlar_blocks *blocks, const double *x,
+                                  int64_t d, int64_t n, rlar_reduced *out) {
+    return reduce(ctx, blocks, x, d, n, d, NORMAL, out);
 }
 
 /* V itself. */
@@ -371,7 +369,7 @@ rlar_status rlar__reduce(rlar_ctx *ctx, const double *x, int64_t d, int64_t n, r
 
 rlar_status rlar__reduce_leading(rlar_ctx *ctx, const double *x, int64_t d, int64_t n, int64_t most,
                                  rlar_reduced *out) {
-    RLAR_TRY(reduce(ctx, x, d, n, most, DIRECTIONS, out));
+    RLAR_TRY(reduce(ctx, NULL, x, d, n, most, DIRECTIONS, out));
     const rlar_status status = make_v(ctx, out);
     rlar__free(out->basis); /* v says it all */
     rlar__free(out->xc);

@@ -3,13 +3,15 @@
 #define RLAR_REDUCE_H
 
 #include "core/core.h"
+#include "linalg/linalg.h"
 
 /* Thin SVD of the centred samples, Xc = V diag(s) U^T, with the numerical null space left out.
  * Everything a method does with scatters of Xc can be done with Z = V^T Xc, r x n, and taken back
  * by W = V Q: no d x d matrix for n < d. */
 typedef struct rlar_reduced {
-    int64_t d, n, r;
-    double *mean;  /* d */
+    int64_t d, n, r;           /* n: samples here */
+    const rlar_blocks *blocks; /* for sums over those of all ranks; NULL: all are here */
+    double *mean;              /* d */
     double *s;     /* r singular values, descending, > 0; NULL in a plain span or with a factor */
     double *z;     /* r x n; column i is V^T (x_i - mean), and z_i / s is row i of U */
     double *v;     /* d x r, orthonormal columns; NULL unless made by rlar__reduce */
@@ -22,38 +24,31 @@ typedef struct rlar_reduced {
     double *basis, *xc, *u;
 } rlar_reduced;
 
-void rlar__mean(const double *x, int64_t d, int64_t n, double *mean);
-/* The mean (d), and Xc = X - mean 1^T (d x n). */
-void rlar__centre(const double *x, int64_t d, int64_t n, double *mean, double *xc);
-/* The features of which not all samples have the same value, into feature (d); how many. */
-int64_t rlar__varying(const double *x, int64_t d, int64_t n, int64_t *feature);
-/* Rows 0 .. f-1 of a (f x q) become the rows `feature` of w (d x q), the others zero; w may be a.
- */
-void rlar__spread_rows(int64_t d, int64_t f, const int64_t *feature, int64_t q, const double *a,
-                       double *w);
-
 /* All of it, with V. RLAR_E_DATA when all samples are equal (r = 0). */
 rlar_status rlar__reduce(rlar_ctx *ctx, const double *x, int64_t d, int64_t n, rlar_reduced *out);
 /* The same, but only the `most` largest singular values and their directions. */
 rlar_status rlar__reduce_leading(rlar_ctx *ctx, const double *x, int64_t d, int64_t n, int64_t most,
                                  rlar_reduced *out);
 /* The same as the first without V (v is NULL), which few methods need: rlar__reduce_apply stands
- * for it. */
-rlar_status rlar__reduce_lean(rlar_ctx *ctx, const double *x, int64_t d, int64_t n,
-                              rlar_reduced *out);
+ * for it. This and the next three go over the samples of all ranks, if there are any: always by the
+ * f x f matrix then; RLAR_E_NUMERIC where that does not do, because the SVD of samples that lie on
+ * several ranks is not taken. blocks NULL: all samples are here. */
+rlar_status rlar__reduce_lean(rlar_ctx *ctx, const rlar_blocks *blocks, const double *x, int64_t d,
+                              int64_t n, rlar_reduced *out);
 /* For methods that need some orthonormal basis of the range, not the singular directions. Where S_t
  * is far from singular (condition.h) that is the basis of the features: a plain span, Z = Xc, s and
  * v NULL, total set. Otherwise as rlar__reduce_lean. */
-rlar_status rlar__span(rlar_ctx *ctx, const double *x, int64_t d, int64_t n, rlar_reduced *out);
+rlar_status rlar__span(rlar_ctx *ctx, const rlar_blocks *blocks, const double *x, int64_t d,
+                       int64_t n, rlar_reduced *out);
 /* The same with the Cholesky factor in the place of S_t: the lower triangle of `factor` (r x r) is
  * L with L L^T = diag(scale) S_t diag(scale), total is NULL. */
-rlar_status rlar__span_factored(rlar_ctx *ctx, const double *x, int64_t d, int64_t n,
-                                rlar_reduced *out);
+rlar_status rlar__span_factored(rlar_ctx *ctx, const rlar_blocks *blocks, const double *x,
+                                int64_t d, int64_t n, rlar_reduced *out);
 /* For least squares: the same for n > f + 1. Otherwise the factor (n x n) is that of Xc^T Xc lifted
  * by a multiple of 1 1^T, which has full rank where the samples are independent and does the same
  * to what sums to zero over the samples; then z is NULL, and V and r stand for Xc and n. */
-rlar_status rlar__normal_factored(rlar_ctx *ctx, const double *x, int64_t d, int64_t n,
-                                  rlar_reduced *out);
+rlar_status rlar__normal_factored(rlar_ctx *ctx, const rlar_blocks *blocks, const double *x,
+                                  int64_t d, int64_t n, rlar_reduced *out);
 void rlar__reduce_free(rlar_reduced *reduced);
 
 /* W <- W (3 I - W^T W) / 2 for W (d x q) that is orthonormal up to a small error: squares it. */

@@ -11,10 +11,17 @@
 
 #include <string.h>
 
-#include "solver/reduce.h"
+#include "solver/centre.h"
 
-void rlar__ridge_carve(rlar_workspace *ws, int64_t n, int64_t d, int64_t p, bool dual,
-                       const rlar_ridge_base *base, rlar_ridge *out) {
+/* For the means, and in the primal for the Gram matrix and the moments. */
+static void carve_partials(rlar_workspace *ws, const rlar_blocks *blocks, int64_t n, int64_t d,
+                           int64_t p, bool dual, rlar_partials *out) {
+    const int64_t larger = d > p ? d : p;
+    rlar__partials_carve_samples(ws, blocks, n, dual ? larger : d, dual ? 1 : larger, out);
+}
+
+void rlar__ridge_carve(rlar_workspace *ws, const rlar_blocks *blocks, int64_t n, int64_t d,
+                       int64_t p, bool dual, const rlar_ridge_base *base, rlar_ridge *out) {
     const int64_t side = dual ? n : d;
     size_t row = 0, column = 0, targets = 0;
     if (!rlar__size_mul((size_t)side, sizeof(double), &row) ||
@@ -28,12 +35,13 @@ void rlar__ridge_carve(rlar_workspace *ws, int64_t n, int64_t d, int64_t p, bool
     out->base = base;
     out->mean = base ? base->mean : rlar__carve(ws, d, sizeof(double));
     out->xc = base ? base->xc : rlar__carve(ws, n, column);
+    out->first = rlar__carve(ws, base ? 0 : d, sizeof(double));
     out->m = rlar__carve(ws, side, row);
     out->diag = rlar__carve(ws, side, sizeof(double));
     out->tau = rlar__carve(ws, p, sizeof(double));
     out->tc = rlar__carve(ws, n, targets);
     out->solution = rlar__carve(ws, side, targets);
-    rlar__partials_carve(ws, dual ? 0 : n, d, d > p ? d : p, &out->partials);
+    carve_partials(ws, blocks, n, d, p, dual, &out->partials);
 }
 
 double rlar__ridge_factor_flops(int64_t n, int64_t d, bool dual) {
@@ -62,21 +70,32 @@ void rlar__ridge_base_free(rlar_ridge_base *base) {
     *base = (rlar_ridge_base){0};
 }
 
-rlar_status rlar__ridge_base_new(rlar_ctx *ctx, int64_t n, int64_t d, bool dual, const double *x,
-                                 rlar_ridge_base *out) {
+/* Centre the samples, and make the Gram matrix of them. */
+static rlar_status centred_gram(rlar_ctx *ctx, int64_t n, int64_t d, bool dual,
+                                const rlar_partials *partials, const double *x, double *first,
+                                double *mean, double *xc, double *gram) {
+    RLAR_TRY(rlar__centre_samples(ctx, partials, x, d, n, first, mean, xc));
+    return make_gram(ctx, n, d, dual, partials, xc, gram);
+}
+
+rlar_status rlar__ridge_base_new(rlar_ctx *ctx, const rlar_blocks *blocks, int64_t n, int64_t d,
+                                 bool dual, const double *x, rlar_ridge_base *out) {
     const int64_t side = dual ? n : d;
     const size_t column = (size_t)d * sizeof(double);
     rlar_workspace ws = {0};
     rlar_partials partials;
+    double *first = NULL;
     *out = (rlar_ridge_base){.dual = dual};
     RLAR_TRY(rlar__alloc(ctx, 1, column, "the mean", &out->mean));
     RLAR_TRY(rlar__alloc(ctx, n, column, "the centred samples", &out->xc));
     RLAR_TRY(rlar__alloc(ctx, side, (size_t)side * sizeof(double), "the Gram matrix", &out->gram));
-    rlar__partials_carve(&ws, dual ? 0 : n, d, d, &partials);
+    carve_partials(&ws, blocks, n, d, 1, dual, &partials);
+    rlar__carve(&ws, d, sizeof *first);
     RLAR_TRY(rlar__workspace_take(ctx, &ws, "partial sums"));
-    rlar__partials_carve(&ws, dual ? 0 : n, d, d, &partials);
-    rlar__centre(x, d, n, out->mean, out->xc);
-    const rlar_status status = make_gram(ctx, n, d, dual, &partials, out->xc, out->gram);
+    carve_partials(&ws, blocks, n, d, 1, dual, &partials);
+    first = rlar__carve(&ws, d, sizeof *first);
+    const rlar_status status =
+        centred_gram(ctx, n, d, dual, &partials, x, first, out->mean, out->xc, out->gram);
     rlar__workspace_free(&ws);
     return status;
 }
@@ -87,8 +106,8 @@ rlar_status rlar__ridge_factor(rlar_ctx *ctx, rlar_ridge *ridge, const double *x
     if (ridge->base) {
         memcpy(ridge->m, ridge->base->gram, (size_t)(side * side) * sizeof *ridge->m);
     } else {
-        rlar__centre(x, d, n, ridge->mean, ridge->xc);
-        RLAR_TRY(make_gram(ctx, n, d, ridge->dual, &ridge->partials, ridge->xc, ridge->m));
+        RLAR_TRY(centred_gram(ctx, n, d, ridge->dual, &ridge->partials, x, ridge->first,
+                              ridge->mean, ridge->xc, ridge->m));
     }
     for (int64_t i = 0; i < side; i++)
         ridge->m[i * side + i] += lambda;
@@ -101,24 +120,42 @@ rlar_status rlar__ridge_factor(rlar_ctx *ctx, rlar_ridge *ridge, const double *x
     return RLAR_OK;
 }
 
-static void centre_targets(rlar_ridge *ridge, const double *t) {
+/* tau = T 1 / n. */
+static rlar_status mean_targets(rlar_ctx *ctx, const rlar_ridge *ridge, const double *t) {
     const int64_t n = ridge->n, p = ridge->p;
-    memset(ridge->tau, 0, (size_t)p * sizeof *ridge->tau);
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t r = 0; r < p; r++)
-            ridge->tau[r] += t[i * p + r];
+    const rlar_blocks *blocks = ridge->partials.blocks;
+    const double all = (double)(blocks ? rlar__blocks_samples(blocks) : n);
+    rlar_tree tree = rlar__tree_begin(&ridge->partials, p, 1, 0, ridge->tau);
+    for (int64_t start = 0, end; start < n; start = end) {
+        double *sum = rlar__tree_leaf(&tree);
+        end = rlar__partials_end(&ridge->partials, n, start);
+        memset(sum, 0, (size_t)p * sizeof *sum);
+        for (int64_t i = start; i < end; i++)
+            for (int64_t r = 0; r < p; r++)
+                sum[r] += t[i * p + r];
+        RLAR_TRY(rlar__tree_merge(ctx, &tree));
+    }
+    RLAR_TRY(rlar__tree_end(ctx, &tree));
     for (int64_t r = 0; r < p; r++)
-        ridge->tau[r] /= (double)n;
+        ridge->tau[r] /= all;
+    return RLAR_OK;
+}
+
+static rlar_status centre_targets(rlar_ctx *ctx, rlar_ridge *ridge, const double *t) {
+    const int64_t n = ridge->n, p = ridge->p;
+    RLAR_TRY(mean_targets(ctx, ridge, t));
     for (int64_t i = 0; i < n; i++)
         for (int64_t r = 0; r < p; r++)
             ridge->tc[i * p + r] = t[i * p + r] - ridge->tau[r];
+    return RLAR_OK;
 }
 
 static rlar_status solve_primal(rlar_ctx *ctx, rlar_ridge *ridge, double *y) {
     const int64_t n = ridge->n, d = ridge->d, p = ridge->p;
     RLAR_TRY(rlar__moments(ctx, &ridge->partials, d, p, n, ridge->xc, ridge->tc, ridge->solution));
     RLAR_TRY(rlar__chol_solve(ctx, d, p, ridge->m, ridge->solution));
-    RLAR_TRY(rlar__project(ctx, p, n, d, ridge->solution, ridge->xc, y));
+    RLAR_TRY(
+        rlar__project_samples(ctx, ridge->partials.blocks, p, n, d, ridge->solution, ridge->xc, y));
     for (int64_t i = 0; i < n; i++)
         for (int64_t r = 0; r < p; r++)
             y[i * p + r] += ridge->tau[r];
@@ -139,7 +176,7 @@ static rlar_status solve_dual(rlar_ctx *ctx, rlar_ridge *ridge, const double *t,
 }
 
 rlar_status rlar__ridge_solve(rlar_ctx *ctx, rlar_ridge *ridge, const double *t, double *y) {
-    centre_targets(ridge, t);
+    RLAR_TRY(centre_targets(ctx, ridge, t));
     return ridge->dual ? solve_dual(ctx, ridge, t, y) : solve_primal(ctx, ridge, y);
 }
 

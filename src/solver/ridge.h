@@ -15,26 +15,28 @@ typedef struct rlar_ridge_base {
 
 /* minimise over W, b   ||W^T X + b 1^T - T||_F^2 + lambda ||W||_F^2   for one X and many T. */
 typedef struct rlar_ridge {
-    int64_t n, d, p;
-    bool dual;     /* n x n instead of d x d */
+    int64_t n, d, p; /* samples here */
+    bool dual;       /* n x n instead of d x d */
     double lambda; /* what stands on the diagonal: more than asked for where that was needed */
     const rlar_ridge_base *base; /* or NULL */
     double *mean;                /* d; that of the base where there is one, as the next */
     double *xc;                  /* d x n: X - mean 1^T */
     double *m, *diag;            /* the factor; see rlar__chol_factor */
+    double *first;               /* d: see centre.h; not with a base */
     double *tau, *tc;            /* p, p x n: mean of the targets, targets without it */
     double *solution; /* of the last solve: W (d x p), or A (n x p) with W = Xc A in the dual */
     rlar_partials partials;
 } rlar_ridge;
 
-/* Free it also after an error. */
-rlar_status rlar__ridge_base_new(rlar_ctx *ctx, int64_t n, int64_t d, bool dual, const double *x,
-                                 rlar_ridge_base *out);
+/* Free it also after an error. blocks: as below. */
+rlar_status rlar__ridge_base_new(rlar_ctx *ctx, const rlar_blocks *blocks, int64_t n, int64_t d,
+                                 bool dual, const double *x, rlar_ridge_base *out);
 void rlar__ridge_base_free(rlar_ridge_base *base);
 
-/* base NULL: the system has one of its own. */
-void rlar__ridge_carve(rlar_workspace *ws, int64_t n, int64_t d, int64_t p, bool dual,
-                       const rlar_ridge_base *base, rlar_ridge *out);
+/* blocks: for sums over the samples of all ranks, in the primal; NULL: all are here. base NULL: the
+ * system has one of its own. */
+void rlar__ridge_carve(rlar_workspace *ws, const rlar_blocks *blocks, int64_t n, int64_t d,
+                       int64_t p, bool dual, const rlar_ridge_base *base, rlar_ridge *out);
 /* Centre the samples x (d x n), unless that is in the base, and factor; lambda > 0. *ridged counts
  * retries, as in rlar__chol_factor. */
 rlar_status rlar__ridge_factor(rlar_ctx *ctx, rlar_ridge *ridge, const double *x, double lambda,

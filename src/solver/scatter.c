@@ -54,9 +54,57 @@ static void means_to_factor(int64_t r, int64_t c, const int64_t *first, double *
         scale_column(r, sqrt((double)(first[i + 1] - first[i])), h + i * r);
 }
 
-void rlar__between_factor(int64_t r, int64_t c, const int64_t *first, const double *z, double *h) {
-    rlar__class_means(r, c, first, z, h);
-    means_to_factor(r, c, first, h);
+/* The sums of the classes of samples start .. end-1, of the first `rows` numbers of each. */
+static void sum_classes(int64_t rows, int64_t r, int64_t c, const int64_t *first, int64_t start,
+                        int64_t end, const double *z, double *sums) {
+    memset(sums, 0, (size_t)(rows * c) * sizeof *sums);
+    for (int64_t j = start, k = rlar__class_of(first, c, start); j < end; j++) {
+        while (j >= first[k + 1])
+            k++;
+        for (int64_t e = 0; e < rows; e++)
+            sums[k * rows + e] += z[j * r + e];
+    }
+}
+
+/* sums (rows x c) over the samples of all ranks. */
+static rlar_status class_sums(rlar_ctx *ctx, const rlar_partials *partials, int64_t rows, int64_t r,
+                              int64_t c, const int64_t *first, const double *z, double *sums) {
+    rlar_tree tree = rlar__tree_begin(partials, rows, c, 0, sums);
+    for (int64_t start = 0, end; start < first[c]; start = end) {
+        end = rlar__partials_end(partials, first[c], start);
+        sum_classes(rows, r, c, first, start, end, z, rlar__tree_leaf(&tree));
+        RLAR_TRY(rlar__tree_merge(ctx, &tree));
+    }
+    return rlar__tree_end(ctx, &tree);
+}
+
+static rlar_status take_class_sums(rlar_ctx *ctx, const rlar_blocks *blocks, int64_t rows,
+                                   int64_t r, int64_t c, const int64_t *first, const double *z,
+                                   double *sums) {
+    rlar_workspace ws = {0};
+    rlar_partials partials;
+    rlar__partials_carve_samples(&ws, blocks, first[c], rows, c, &partials);
+    RLAR_TRY(rlar__workspace_take(ctx, &ws, "partial sums"));
+    rlar__partials_carve_samples(&ws, blocks, first[c], rows, c, &partials);
+    const rlar_status status = class_sums(ctx, &partials, rows, r, c, first, z, sums);
+    rlar__workspace_free(&ws);
+    return status;
+}
+
+/* first: of all ranks. */
+static void sums_to_means(int64_t r, int64_t c, const int64_t *first, double *sums) {
+    for (int64_t i = 0; i < c; i++)
+        for (int64_t e = 0; e < r; e++)
+            sums[i * r + e] /= (double)(first[i + 1] - first[i]);
+}
+
+rlar_status rlar__between_factor(rlar_ctx *ctx, const rlar_blocks *blocks, int64_t r, int64_t c,
+                                 const int64_t *first, const double *z, double *h) {
+    const int64_t *whole = blocks ? blocks->first : first;
+    RLAR_TRY(take_class_sums(ctx, blocks, r, r, c, first, z, h));
+    sums_to_means(r, c, whole, h);
+    means_to_factor(r, c, whole, h);
+    return RLAR_OK;
 }
 
 rlar_status rlar__within_factor(rlar_ctx *ctx, int64_t r, int64_t c, const int64_t *first,
@@ -115,18 +163,16 @@ rlar_status rlar__direction_factors(rlar_ctx *ctx, int64_t r, int64_t c, const i
 
 /* ---- In the reduced space ---- */
 
-void rlar__between_white(const rlar_reduced *reduced, int64_t rank, double ridge, int64_t c,
-                         const int64_t *first, double *h) {
-    const int64_t r = reduced->r;
-    memset(h, 0, (size_t)(rank * c) * sizeof *h);
+rlar_status rlar__between_white(rlar_ctx *ctx, const rlar_reduced *reduced, int64_t rank,
+                                double ridge, int64_t c, const int64_t *first, double *h) {
+    const int64_t *whole = reduced->blocks ? reduced->blocks->first : first;
+    RLAR_TRY(take_class_sums(ctx, reduced->blocks, rank, reduced->r, c, first, reduced->z, h));
     for (int64_t i = 0; i < c; i++) {
-        const double root = sqrt((double)(first[i + 1] - first[i]));
-        for (int64_t j = first[i]; j < first[i + 1]; j++)
-            for (int64_t k = 0; k < rank; k++)
-                h[i * rank + k] += reduced->z[j * r + k];
+        const double root = sqrt((double)(whole[i + 1] - whole[i]));
         for (int64_t k = 0; k < rank; k++)
             h[i * rank + k] /= root * sqrt(reduced->s[k] * reduced->s[k] + ridge);
     }
+    return RLAR_OK;
 }
 
 rlar_status rlar__scatter(rlar_ctx *ctx, int64_t r, int64_t k, const double *f, double *s) {
@@ -144,27 +190,27 @@ rlar_status rlar__scatter(rlar_ctx *ctx, int64_t r, int64_t k, const double *f, 
 
 enum {
     FEW = 256,      /* samples that are centred and multiplied while they are in the cache */
-    MOST_GROUPS = 8 /* of samples, each with a matrix of its own */
+    MOST_GROUPS = 8 /* of samples, each with sums of its own */
 };
 
+/* Groups of samples whose sums are made at once: group g is from[g] .. from[g + 1]-1. */
 typedef struct total_job {
-    int64_t r, n, share; /* samples per group */
+    int64_t r, c, groups;
     const int64_t *first;
     const double *x, *mean;
-    double *total, *others; /* r x r: the product of group 0, and those of the others */
-    double *h;              /* r x c: sums of the classes, each by the group where it begins */
-    double *rest;           /* r per group: of the class that an earlier group began */
+    int64_t from[MOST_GROUPS + 1];
+    double *sum[MOST_GROUPS]; /* r x (r + c): the product, and the sums of the classes */
 } total_job;
 
-/* From the number of samples and features alone, so that the bits are the same for any number of
- * threads. Together the matrices take no more than a quarter of the samples. */
-static int64_t group_share(int64_t n, int64_t r) {
-    const int64_t most = n / r / 4, groups = most < MOST_GROUPS ? most : MOST_GROUPS;
-    return groups < 2 ? n : (n / groups / FEW + 1) * FEW;
+/* How many at the most: together their sums take no more than a quarter of the samples. From the
+ * samples of all ranks, because it decides what the bits are. */
+static int64_t most_groups(const rlar_blocks *blocks, int64_t n, int64_t r) {
+    const int64_t most = (blocks ? rlar__blocks_samples(blocks) : n) / r / 4;
+    return most < MOST_GROUPS ? most : MOST_GROUPS;
 }
 
-static int64_t group_count(const total_job *job) {
-    return (job->n - 1) / job->share + 1;
+static bool one_block(const rlar_blocks *blocks, int64_t n) {
+    return blocks ? blocks->total == 1 : n <= RLAR_SUM_BLOCK;
 }
 
 /* `count` samples of one class without the mean; their sum onto `sum`. */
@@ -179,103 +225,149 @@ static void centre_run(int64_t r, int64_t count, const double *x, const double *
         }
 }
 
-/* Samples from .. to-1 of group g, the first of class *k or a later one. */
-static void centre_block(const total_job *job, int64_t g, int64_t from, int64_t to, int64_t *k,
-                         double *block) {
+/* Samples from .. to-1; the sums of their classes onto h. */
+static void centre_some(const total_job *job, int64_t from, int64_t to, double *out, double *h) {
     const int64_t r = job->r;
-    for (int64_t j = from; j < to;) {
-        while (j >= job->first[*k + 1])
-            ++*k;
-        const bool begun = job->first[*k] < g * job->share;
-        const int64_t end = job->first[*k + 1] < to ? job->first[*k + 1] : to;
-        centre_run(r, end - j, job->x + j * r, job->mean, block + (j - from) * r,
-                   begun ? job->rest + g * r : job->h + *k * r);
+    for (int64_t j = from, k = rlar__class_of(job->first, job->c, from); j < to; k++) {
+        const int64_t end = job->first[k + 1] < to ? job->first[k + 1] : to;
+        if (end <= j) /* a class without samples here */
+            continue;
+        centre_run(r, end - j, job->x + j * r, job->mean, out + (j - from) * r, h + k * r);
         j = end;
     }
 }
 
-/* One group of samples after the other by one whole DSYRK per block, which is a third faster than
- * panels of its triangle; where there is but one group, by panels on all threads. */
+/* One group by one whole DSYRK after the other, on one thread, which is a third faster than panels
+ * of the triangle. */
 static rlar_status add_group(rlar_ctx *ctx, void *arg, int64_t g) {
     const total_job *job = arg;
-    const bool alone = job->share >= job->n;
-    const int64_t r = job->r, begin = g * job->share, size = alone ? RLAR_SUM_BLOCK : FEW;
-    const int64_t end = job->n - begin < job->share ? job->n : begin + job->share;
-    double *block = NULL, *s = g == 0 ? job->total : job->others + (g - 1) * r * r;
-    RLAR_TRY(rlar__alloc(ctx, end - begin < size ? end - begin : size, (size_t)r * sizeof *block,
-                         "a block of samples", &block));
+    const int64_t r = job->r, begin = job->from[g], end = job->from[g + 1];
+    double *some = NULL, *s = job->sum[g], *h = s + r * r;
+    RLAR_TRY(rlar__alloc(ctx, end - begin < FEW ? end - begin : FEW, (size_t)r * sizeof *some,
+                         "a block of samples", &some));
     rlar_status status = RLAR_OK;
-    int64_t k = 0;
-    for (int64_t from = begin; from < end && status >= 0; from += size) {
-        const int64_t count = end - from < size ? end - from : size;
-        centre_block(job, g, from, from + count, &k, block);
-        if (alone)
-            status = rlar__gram_add(ctx, r, count, block, block, from == begin, s);
-        else
-            rlar__tile_square(r, count, block, from == begin, s);
-        if (status >= 0)
-            status = rlar__poll(ctx);
+    memset(h, 0, (size_t)(r * job->c) * sizeof *h);
+    for (int64_t from = begin; from < end && status >= 0; from += FEW) {
+        const int64_t count = end - from < FEW ? end - from : FEW;
+        centre_some(job, from, from + count, some, h);
+        rlar__tile_square(r, count, some, from == begin, s);
+        status = rlar__poll(ctx);
     }
-    rlar__free(block);
+    rlar__free(some);
     return status;
 }
 
-/* The groups in their order. */
-static void add_up(const total_job *job) {
-    const int64_t r = job->r;
-    int64_t k = 0;
-    for (int64_t g = 1; g < group_count(job); g++) {
-        while (g * job->share >= job->first[k + 1])
-            k++;
-        for (int64_t e = 0; e < r; e++)
-            job->h[k * r + e] += job->rest[g * r + e];
-        for (int64_t j = 0; j < r; j++)
-            for (int64_t i = j; i < r; i++)
-                job->total[j * r + i] += job->others[((g - 1) * r + j) * r + i];
+/* Few samples, for so many features: one block after the other by panels on all threads. */
+static rlar_status add_blocks(rlar_ctx *ctx, const total_job *job, rlar_tree *tree, double *block) {
+    const int64_t r = job->r, n = job->first[job->c];
+    for (int64_t start = 0, end; start < n; start = end) {
+        double *s = rlar__tree_leaf(tree), *h = s + r * r;
+        end = rlar__partials_end(tree->partials, n, start);
+        memset(h, 0, (size_t)(r * job->c) * sizeof *h);
+        centre_some(job, start, end, block, h);
+        RLAR_TRY(rlar__gram_add(ctx, r, end - start, block, block, true, s));
+        RLAR_TRY(rlar__tree_merge(ctx, tree));
+        RLAR_TRY(rlar__poll(ctx));
     }
-}
-
-static rlar_status add_groups(rlar_ctx *ctx, total_job *job) {
-    const size_t column = (size_t)job->r * sizeof(double);
-    const int64_t groups = group_count(job);
-    if (groups == 1)
-        return add_group(ctx, job, 0);
-    RLAR_TRY(
-        rlar__alloc(ctx, (groups - 1) * job->r, column, "the scatter of groups", &job->others));
-    RLAR_TRY(rlar__calloc(ctx, groups, column, "the sums of groups", &job->rest));
-    RLAR_TRY(rlar__parallel_ctx(ctx, groups, add_group, job));
-    add_up(job);
     return RLAR_OK;
 }
 
-rlar_status rlar__total_between(rlar_ctx *ctx, int64_t r, int64_t c, const int64_t *first,
-                                const double *x, const double *mean, double *total, double *h) {
-    const int64_t n = first[c];
-    total_job job = {.r = r,
-                     .n = n,
-                     .share = group_share(n, r),
-                     .first = first,
-                     .x = x,
-                     .mean = mean,
-                     .total = total,
-                     .h = h};
-    memset(h, 0, (size_t)(r * c) * sizeof *h);
-    const rlar_status status = add_groups(ctx, &job);
-    for (int64_t i = 0; i < c; i++)
-        scale_column(r, 1.0 / (double)(first[i + 1] - first[i]), h + i * r);
-    means_to_factor(r, c, first, h);
-    rlar__free(job.others);
-    rlar__free(job.rest);
-    return status;
+/* All samples are one block: its groups, added up in their order. */
+static rlar_status add_one_block(rlar_ctx *ctx, total_job *job, int64_t most, rlar_tree *tree) {
+    const int64_t r = job->r, n = job->first[job->c], share = (n / most / FEW + 1) * FEW;
+    if (n == 0)
+        return RLAR_OK;
+    job->sum[0] = rlar__tree_leaf(tree);
+    for (job->groups = 0; job->groups * share < n; job->groups++) {
+        const int64_t end = (job->groups + 1) * share;
+        job->from[job->groups + 1] = end < n ? end : n;
+    }
+    RLAR_TRY(rlar__parallel_ctx(ctx, job->groups, add_group, job));
+    for (int64_t g = 1; g < job->groups; g++)
+        for (int64_t j = 0; j < r + job->c; j++)
+            for (int64_t i = j < r ? j : 0; i < r; i++)
+                job->sum[0][j * r + i] += job->sum[g][j * r + i];
+    return RLAR_OK;
 }
 
-double rlar__total_between_bytes(int64_t r, int64_t n) {
-    const double row = 8.0 * (double)r;
-    const total_job job = {.n = n, .share = group_share(n, r)};
-    const double groups = (double)group_count(&job);
-    if (groups < 2.0)
-        return row * fmin((double)n, RLAR_SUM_BLOCK);
-    return row * ((groups - 1.0) * (double)r + groups * (1.0 + FEW));
+/* Without what is above the diagonal. */
+static void copy_sums(const total_job *job, int64_t g, double *to) {
+    const int64_t r = job->r;
+    for (int64_t j = 0; j < r + job->c; j++) {
+        const int64_t at = j * r + (j < r ? j : 0), end = (j + 1) * r;
+        memcpy(to + at, job->sum[g] + at, (size_t)(end - at) * sizeof *to);
+    }
+}
+
+/* Several blocks at once, each a group. */
+static rlar_status add_many_blocks(rlar_ctx *ctx, total_job *job, int64_t most, rlar_tree *tree) {
+    const int64_t n = job->first[job->c];
+    for (int64_t start = 0; start < n; start = job->from[job->groups]) {
+        job->from[0] = start;
+        for (job->groups = 0; job->groups < most && job->from[job->groups] < n; job->groups++)
+            job->from[job->groups + 1] =
+                rlar__partials_end(tree->partials, n, job->from[job->groups]);
+        job->sum[0] = rlar__tree_leaf(tree);
+        RLAR_TRY(rlar__parallel_ctx(ctx, job->groups, add_group, job));
+        RLAR_TRY(rlar__tree_merge(ctx, tree));
+        for (int64_t g = 1; g < job->groups; g++) {
+            copy_sums(job, g, rlar__tree_leaf(tree));
+            RLAR_TRY(rlar__tree_merge(ctx, tree));
+        }
+    }
+    return RLAR_OK;
+}
+
+/* The sums of all groups but one, or a block of samples; and the partial sums. */
+static void total_carve(rlar_workspace *ws, const rlar_blocks *blocks, int64_t n, int64_t r,
+                        int64_t c, double **room, rlar_partials *partials) {
+    const int64_t most = most_groups(blocks, n, r), block = n < RLAR_SUM_BLOCK ? n : RLAR_SUM_BLOCK;
+    size_t row = 0;
+    if (!rlar__size_mul((size_t)r, sizeof **room, &row))
+        ws->overflow = true;
+    *room = rlar__carve(ws, most < 2 ? block : (most - 1) * (r + c), row);
+    rlar__partials_carve_samples(ws, blocks, n, r, r + c, partials);
+}
+
+static rlar_status add_all(rlar_ctx *ctx, const rlar_blocks *blocks, total_job *job, double *room,
+                           const rlar_partials *partials, double *both) {
+    const int64_t r = job->r, n = job->first[job->c], most = most_groups(blocks, n, r);
+    rlar_tree tree = rlar__tree_begin(partials, r, r + job->c, r, both);
+    for (int64_t g = 1; g < most; g++)
+        job->sum[g] = room + (g - 1) * r * (r + job->c);
+    RLAR_TRY(most < 2               ? add_blocks(ctx, job, &tree, room)
+             : one_block(blocks, n) ? add_one_block(ctx, job, most, &tree)
+                                    : add_many_blocks(ctx, job, most, &tree));
+    return rlar__tree_end(ctx, &tree);
+}
+
+rlar_status rlar__total_between(rlar_ctx *ctx, const rlar_blocks *blocks, int64_t r, int64_t c,
+                                const int64_t *first, const double *x, const double *mean,
+                                double *both) {
+    const int64_t *whole = blocks ? blocks->first : first;
+    total_job job = {.r = r, .c = c, .first = first, .x = x, .mean = mean};
+    rlar_workspace ws = {0};
+    rlar_partials partials;
+    double *room, *h = both + r * r;
+    total_carve(&ws, blocks, first[c], r, c, &room, &partials);
+    RLAR_TRY(rlar__workspace_take(ctx, &ws, "the scatter of groups"));
+    total_carve(&ws, blocks, first[c], r, c, &room, &partials);
+    const rlar_status status = add_all(ctx, blocks, &job, room, &partials, both);
+    rlar__workspace_free(&ws);
+    RLAR_TRY(status);
+    for (int64_t i = 0; i < c; i++)
+        scale_column(r, 1.0 / (double)(whole[i + 1] - whole[i]), h + i * r);
+    means_to_factor(r, c, whole, h);
+    return RLAR_OK;
+}
+
+double rlar__total_between_bytes(const rlar_blocks *blocks, int64_t r, int64_t c, int64_t n) {
+    rlar_workspace ws = {0};
+    rlar_partials partials;
+    double *room;
+    total_carve(&ws, blocks, n, r, c, &room, &partials);
+    const int64_t most = most_groups(blocks, n, r);
+    return (double)ws.used + (most < 2 ? 0.0 : 8.0 * (double)(most * FEW * r));
 }
 
 rlar_status rlar__scatter_top(rlar_ctx *ctx, const rlar_reduced *reduced, double *m, int64_t q,

@@ -11,8 +11,10 @@
 /* means (r x c): column i is the mean m_i of class i. */
 void rlar__class_means(int64_t r, int64_t c, const int64_t *first, const double *z, double *means);
 
-/* h (r x c): column i is sqrt(n_i) (m_i - m), so that S_b = H H^T. */
-void rlar__between_factor(int64_t r, int64_t c, const int64_t *first, const double *z, double *h);
+/* h (r x c): column i is sqrt(n_i) (m_i - m), so that S_b = H H^T; over the samples of all ranks,
+ * as all that takes blocks (NULL: all are here). */
+rlar_status rlar__between_factor(rlar_ctx *ctx, const rlar_blocks *blocks, int64_t r, int64_t c,
+                                 const int64_t *first, const double *z, double *h);
 /* h (r x n): column j is z_j - m_i for sample j of class i, so that S_w = H H^T. h may be z. */
 rlar_status rlar__within_factor(rlar_ctx *ctx, int64_t r, int64_t c, const int64_t *first,
                                 const double *z, double *h);
@@ -24,15 +26,16 @@ rlar_status rlar__direction_factors(rlar_ctx *ctx, int64_t r, int64_t c, const i
                                     const double *z, double *within, double *between);
 /* H_b in the whitened coordinates of the first `rank` directions of a reduction (rank x c): column
  * i is sqrt(n_i) diag(1 / sqrt(s^2 + ridge)) m_i. There S_t + ridge I is the identity. */
-void rlar__between_white(const rlar_reduced *reduced, int64_t rank, double ridge, int64_t c,
-                         const int64_t *first, double *h);
+rlar_status rlar__between_white(rlar_ctx *ctx, const rlar_reduced *reduced, int64_t rank,
+                                double ridge, int64_t c, const int64_t *first, double *h);
 
-/* Both in one pass over X (r x n) with the given mean, without a copy of it: S_t (lower triangle, r
- * x r) and H_b (r x c). n r^2 operations. */
-rlar_status rlar__total_between(rlar_ctx *ctx, int64_t r, int64_t c, const int64_t *first,
-                                const double *x, const double *mean, double *total, double *h);
+/* Both in one pass over X (r x n) with the given mean, without a copy of it: `both` (r x (r + c))
+ * is S_t (lower triangle) and, from column r on, H_b. n r^2 operations. */
+rlar_status rlar__total_between(rlar_ctx *ctx, const rlar_blocks *blocks, int64_t r, int64_t c,
+                                const int64_t *first, const double *x, const double *mean,
+                                double *both);
 /* Bytes that it takes at the most. */
-double rlar__total_between_bytes(int64_t r, int64_t n);
+double rlar__total_between_bytes(const rlar_blocks *blocks, int64_t r, int64_t c, int64_t n);
 
 /* S = F F^T (lower triangle, r x r) of a factor F with k columns. Costs k r^2. */
 rlar_status rlar__scatter(rlar_ctx *ctx, int64_t r, int64_t k, const double *f, double *s);

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "linalg/linalg.h"
-
 enum { SAMPLES_PER_TASK = 192 }; /* W is packed for each; a multiple of what kernels work on */
 
 void rlar__targets_one_hot(int64_t c, int64_t n, const int32_t *label, double *t) {
@@ -30,14 +28,20 @@ static rlar_status outputs_task(void *arg, int64_t start, int64_t end) {
     return RLAR_OK;
 }
 
-rlar_status rlar__targets_outputs(rlar_ctx *ctx, int64_t p, int64_t n, int64_t d, const double *w,
-                                  const double *b, const double *x, double *y) {
+rlar_status rlar__targets_outputs(rlar_ctx *ctx, const rlar_blocks *blocks, int64_t p, int64_t n,
+                                  int64_t d, const double *w, const double *b, const double *x,
+                                  double *y) {
     outputs o = {.p = p, .d = d, .w = w, .b = b, .x = x, .y = y};
-    return rlar__parallel_ranges(ctx, n, SAMPLES_PER_TASK, outputs_task, &o);
+    return rlar__parallel_blocks(ctx, blocks, n, SAMPLES_PER_TASK, outputs_task, &o);
 }
 
-double rlar__targets_loss(int64_t p, int64_t n, const double *y, const double *t, double *value) {
+void rlar__targets_squares(int64_t p, int64_t n, const double *y, const double *t, double *value) {
     for (int64_t i = 0; i < n; i++)
         value[i] = rlar__distance2(p, y + i * p, t + i * p);
-    return rlar__sum(n, value);
+}
+
+rlar_status rlar__targets_loss(rlar_ctx *ctx, const rlar_blocks *blocks, int64_t p, int64_t n,
+                               const double *y, const double *t, double *value, double *out) {
+    rlar__targets_squares(p, n, y, t, value);
+    return rlar__sum_samples(ctx, blocks, n, value, out);
 }

@@ -172,7 +172,11 @@ def usage_errors():
     yield Odd("label index 0", "fit good.csv --label 0", USAGE, (r"\b0\b", r"\b5\b"), CSV)
     yield Odd("output without a name", "fit good.csv -o ''", USAGE, (r"-o|--output", r"name|empty"), CSV)
     yield Odd("no data", "fit", USAGE, (r"DATA|data",))
-    yield Odd("two data files", "fit good.csv good.csv", USAGE, (r"good\.csv|one", r"DATA|argument|data"), CSV)
+    yield Odd("two data files", "tune good.csv good.csv", USAGE, (r"good\.csv|one", r"DATA|argument|data"), CSV)
+    yield Odd("standard input among several files", "fit good.csv -", USAGE, (r"standard input",), CSV)
+    yield Odd("means of several files", "fit good.csv good.csv --missing mean", USAGE, (r"--missing mean",), CSV)
+    yield Odd("one list of labels for several files", "fit good.csv good.csv --labels good.csv", USAGE,
+              (r"--labels",), CSV)
     yield Odd("unknown method", "fit good.csv --method ldaa", USAGE, (r"ldaa", r"did you mean lda\?", r"\brlar\b"), CSV)
     yield Odd("two methods as near", "fit good.csv --method rlr", USAGE, (r"rlr", r"did you mean rlar or rr\?", r"\blda\b"), CSV)
     yield Odd("method in capitals", "evaluate good.csv --methods LFDA --train-per-class 3", USAGE,

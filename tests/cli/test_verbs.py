@@ -11,7 +11,7 @@ import unittest
 import numpy as np
 
 import support
-from support import IO, USAGE, Case, blobs, gz, table_text
+from support import IO, USAGE, Case, blobs, gz, table_text, without_seconds
 
 VERBS = ("fit", "predict", "transform", "rank", "evaluate", "tune", "reproduce", "plot", "report", "convert", "info",
          "methods", "doctor")
@@ -161,6 +161,23 @@ class Fit(Verbs):
     def test_two_dashes_end_the_options(self):
         self.write("-odd.csv", table_text(X, Y))
         self.assertEqual(self.ok("fit", "--json", "--", "-odd.csv").json["n"], 30)
+
+    def test_several_files_are_parts_of_one_set(self):
+        """In any formats, for any method; a class may be in one of them only."""
+        x, y = blobs(20, 6, 3, seed=4)
+        self.write("all.csv", table_text(x, y))
+        self.write("a.csv", table_text(x[:25], y[:25]))
+        self.write("b.tsv", table_text(x[25:], y[25:], separator="\t"))
+        for method in ("rlar", "lfda"):
+            one = self.json_of("fit", "all.csv", "-o", "m.rlar", "--method", method)
+            whole = self.path("m.rlar").read_bytes()
+            two = self.json_of("fit", "a.csv", "b.tsv", "-o", "m.rlar", "--method", method)
+            self.assertEqual(self.path("m.rlar").read_bytes(), whole)
+            self.assertEqual(without_seconds(two), without_seconds(one))
+        self.assertIn("a and 1 more: 60 samples", self.ok("fit", "a.csv", "b.tsv").text)
+        self.write("narrow.csv", table_text(x[:, :4], y))
+        self.fails(support.DATA, "fit", "a.csv", "narrow.csv", says=r"narrow\.csv: 4 features where others have 6")
+        self.fails(USAGE, "fit", "a.csv", "b.tsv", "-o", "b.tsv", says=r"b\.tsv is read")
 
     def test_method_by_name(self):
         self.assertEqual(self.json_of("fit", "t.csv", "--method", "rlar")["method"], "rlar")

@@ -65,6 +65,15 @@ static int team_receive(void *user, int from, void *bytes, size_t count) {
     return fits ? 0 : 1;
 }
 
+static int team_ready(void *user, int from) {
+    ranks_one *me = user;
+    ranks_world *w = me->world;
+    pthread_mutex_lock(&w->lock);
+    const bool full = w->box[from][me->team.rank].full;
+    pthread_mutex_unlock(&w->lock);
+    return full;
+}
+
 static int team_broadcast(void *user, int from, void *bytes, size_t count) {
     const ranks_one *me = user;
     for (int r = 0; r < me->team.ranks; r++)
@@ -101,7 +110,8 @@ static void on_ranks(int ranks, void (*run)(rlar_ctx *, int, void *), void *arg,
                                       .user = &one[r],
                                       .send = team_send,
                                       .receive = team_receive,
-                                      .broadcast = team_broadcast}};
+                                      .broadcast = team_broadcast,
+                                      .ready = team_ready}};
         if (pthread_create(&thread[r], NULL, team_rank, &one[r]) != 0)
             abort();
     }

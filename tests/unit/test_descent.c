@@ -192,7 +192,8 @@ static void stage_open(stage *s, int64_t d, bool dual) {
     stage_carve(s, dual);
     s->coords.w = s->w;
     s->coords.b = s->b;
-    assert_int_equal(rlar__targets_outputs(s->f.ctx, c, n, d, s->w, s->b, s->x, s->y), RLAR_OK);
+    assert_int_equal(rlar__targets_outputs(s->f.ctx, NULL, c, n, d, s->w, s->b, s->x, s->y),
+                     RLAR_OK);
     int ridged = 0;
     assert_int_equal(rlar__coords_begin(s->f.ctx, &s->coords, s->y, &ridged), RLAR_OK);
     assert_int_equal(ridged, 0);
@@ -271,7 +272,8 @@ static void check_step(int64_t d, bool dual) {
     }
     assert_int_equal(rlar__coords_end(s.f.ctx, q), RLAR_OK);
     assert_int_equal(
-        rlar__targets_outputs(s.f.ctx, q->problem.c, q->problem.n, d, s.w, s.b, s.x, y), RLAR_OK);
+        rlar__targets_outputs(s.f.ctx, NULL, q->problem.c, q->problem.n, d, s.w, s.b, s.x, y),
+        RLAR_OK);
     for (int64_t i = 0; i < size; i++)
         assert_true(fabs(y[i] - s.y[i]) <= 1e-11 * (1.0 + fabs(y[i])));
     free(pull);

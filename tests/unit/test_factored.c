@@ -113,13 +113,13 @@ static void test_forms(void **state) {
         rlar_reduced red;
         for (int64_t i = 0; i < n && d == 7; i++)
             x[i * d + 3] = 0.25; /* a constant feature */
-        assert_int_equal(rlar__normal_factored(ctx, x, d, n, &red), RLAR_OK);
+        assert_int_equal(rlar__normal_factored(ctx, NULL, x, d, n, &red), RLAR_OK);
         assert_non_null(red.factor);
         assert_true((red.z == NULL) == (n <= red.f + 1));
         assert_true(red.r <= rlar__least_rows(d, n));
         check_factor(&red);
         rlar__reduce_free(&red);
-        assert_int_equal(rlar__span_factored(ctx, x, d, n, &red), RLAR_OK);
+        assert_int_equal(rlar__span_factored(ctx, NULL, x, d, n, &red), RLAR_OK);
         assert_true((red.factor == NULL) == (n <= red.f + 1));
         assert_true(red.z && (red.factor != NULL) != (red.s != NULL));
         if (red.factor)
@@ -139,7 +139,7 @@ static void test_white(void **state) {
     double *x = nearly(&rng, d, n, 0.1), *y = random_numbers(&rng, d), *before = zeros(n);
     for (int plain = 0; plain < 2; plain++) {
         rlar_reduced red;
-        assert_int_equal((plain ? rlar__span_factored : rlar__reduce_lean)(ctx, x, d, n, &red),
+        assert_int_equal((plain ? rlar__span_factored : rlar__reduce_lean)(ctx, NULL, x, d, n, &red),
                          RLAR_OK);
         double *back = zeros(d);
         memcpy(back, y, (size_t)d * sizeof *y);
@@ -211,8 +211,8 @@ static bool check_both(rlar_ctx *ctx, rlar_rng *rng, const double *x, int64_t d,
     for (int64_t i = 0; i < P * n; i++)
         t[i] -= sum[i % P];
     rlar_reduced one, other;
-    assert_int_equal(rlar__normal_factored(ctx, x, d, n, &one), RLAR_OK);
-    assert_int_equal(rlar__reduce_lean(ctx, x, d, n, &other), RLAR_OK);
+    assert_int_equal(rlar__normal_factored(ctx, NULL, x, d, n, &one), RLAR_OK);
+    assert_int_equal(rlar__reduce_lean(ctx, NULL, x, d, n, &other), RLAR_OK);
     double *w = two_steps(ctx, &one, P, x, t, e), *v = two_steps(ctx, &other, P, x, t, e);
     const double kappa = other.s[0] / other.s[other.r - 1], size = norm_of(d * P, v);
     const double bound =

@@ -180,11 +180,16 @@ static void test_prediction_does_not_depend_on_company(void **state) {
     const char *const kinds[] = {"1nn",        "knn",        "centroid",       "argmax",
                                  "1nn-cosine", "knn-cosine", "centroid-cosine"};
     for (int k = 0; k < 7; k++) {
-        int64_t together[N], alone;
-        double scores[N * C], score[C];
+        int64_t together[N], alone, right = 0;
+        double scores[N * C], score[C], accuracy = -1.0;
         rlar_predict_options o = RLAR_INIT(rlar_predict_options);
         o.classifier = kinds[k];
         assert_int_equal(rlar_predict(ctx, model, data, &o, together, scores), RLAR_OK);
+        /* The outputs that the model keeps are these, too. */
+        assert_int_equal(rlar_training_accuracy(ctx, model, &o, &accuracy), RLAR_OK);
+        for (int64_t i = 0; i < N; i++)
+            right += together[i] == rlar_data_label(data, i);
+        assert_true(accuracy == (double)right / N);
         for (int64_t i = 0; i < N; i++) {
             o.rows = &i;
             o.n_rows = 1;

@@ -144,19 +144,25 @@ static void test_many_samples(void **unused) {
 
 /* ---- Reductions ---- */
 
-typedef rlar_status (*reduction)(rlar_ctx *ctx, const double *x, int64_t d, int64_t n,
-                                 rlar_reduced *out);
+typedef rlar_status (*reduction)(rlar_ctx *ctx, const rlar_blocks *blocks, const double *x,
+                                 int64_t d, int64_t n, rlar_reduced *out);
 
-static rlar_status leading(rlar_ctx *ctx, const double *x, int64_t d, int64_t n,
-                           rlar_reduced *out) {
+static rlar_status whole(rlar_ctx *ctx, const rlar_blocks *blocks, const double *x, int64_t d,
+                         int64_t n, rlar_reduced *out) {
+    (void)blocks;
+    return rlar__reduce(ctx, x, d, n, out);
+}
+
+static rlar_status leading(rlar_ctx *ctx, const rlar_blocks *blocks, const double *x, int64_t d,
+                           int64_t n, rlar_reduced *out) {
+    (void)blocks;
     return rlar__reduce_leading(ctx, x, d, n, d < 5 ? d : 5, out);
 }
 
 static void test_reductions(void **unused) {
     (void)unused;
-    const reduction made[] = {rlar__reduce,        leading,
-                              rlar__reduce_lean,   rlar__span,
-                              rlar__span_factored, rlar__normal_factored};
+    const reduction made[] = {
+        whole, leading, rlar__reduce_lean, rlar__span, rlar__span_factored, rlar__normal_factored};
     labelled s[SHAPES + LONG_SHAPES];
     make_shapes(s);
     make_long_shapes(s + SHAPES);
@@ -169,7 +175,7 @@ static void test_reductions(void **unused) {
             options.threads = 1;
             assert_int_equal(rlar_ctx_new(&options, &ctx), RLAR_OK);
             const int64_t before = rlar_ctx_memory(ctx);
-            assert_int_equal(made[k](ctx, s[i].x, d, n, &reduced), RLAR_OK);
+            assert_int_equal(made[k](ctx, NULL, s[i].x, d, n, &reduced), RLAR_OK);
             const int64_t peak = rlar_ctx_memory_peak(ctx) - before;
             const int64_t held = rlar_ctx_memory(ctx) - before;
             const int64_t most = k < 2 ? rlar__reduce_bytes(d, n) : rlar__reduce_lean_bytes(d, n);

@@ -275,7 +275,7 @@ static void check_lean(rlar_ctx *ctx, rlar_rng *rng, const double *x, int64_t d,
     rlar_reduced whole, lean;
     const int64_t q = 3;
     assert_int_equal(rlar__reduce(ctx, x, d, n, &whole), RLAR_OK);
-    assert_int_equal(rlar__reduce_lean(ctx, x, d, n, &lean), RLAR_OK);
+    assert_int_equal(rlar__reduce_lean(ctx, NULL, x, d, n, &lean), RLAR_OK);
     assert_null(lean.v);
     assert_int_equal(lean.r, whole.r);
     double *c = random_numbers(rng, lean.r * q), *w = random_numbers(rng, d * q);
@@ -330,7 +330,7 @@ static void test_plain_span(void **state) {
     for (int64_t k = 0; k < n; k++)
         x[k * d + 1] = 0.1;
     rlar_reduced s;
-    assert_int_equal(rlar__span(ctx, x, d, n, &s), RLAR_OK);
+    assert_int_equal(rlar__span(ctx, NULL, x, d, n, &s), RLAR_OK);
     assert_int_equal(s.r, r);
     assert_null(s.s);
     double trace = 0.0;
@@ -350,7 +350,7 @@ static void test_plain_span(void **state) {
     rlar__reduce_free(&s);
     for (int64_t k = 0; k < n; k++)
         x[k * d + 3] = x[k * d] + 1e-7 * x[k * d + 3];
-    assert_int_equal(rlar__span(ctx, x, d, n, &s), RLAR_OK);
+    assert_int_equal(rlar__span(ctx, NULL, x, d, n, &s), RLAR_OK);
     assert_int_equal(s.r, r);
     assert_non_null(s.s);
     assert_null(s.total);

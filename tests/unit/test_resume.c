@@ -188,6 +188,68 @@ static void test_other_fits_are_not_taken(void **state) {
     world_close(&w);
 }
 
+/* A fit is what it was made of, not what for: the cell of a preset is not fitted again in a search.
+ */
+static void test_preset_in_the_grid(void **state) {
+    (void)state;
+    world w;
+    rlar_eval_result preset, plain, r;
+    world_open(&w, "solver=paper iters=3 alpha=0.1 beta=1", RLAR_TUNE_ORACLE);
+    w.spec.n_axes = 2;
+    rlar_eval *alone = evaluate(&w, &plain);
+    w.spec.journal = w.journal;
+    w.spec.tune = RLAR_TUNE_NONE;
+    rlar_eval *first = evaluate(&w, &preset);
+    const int64_t size = file_size(w.journal);
+    w.spec.tune = RLAR_TUNE_ORACLE;
+    rlar_eval *search = evaluate(&w, &r);
+    assert_int_equal(w.known, 2 * TRIALS); /* the preset, and what the search kept for the end */
+    assert_same_results(&plain, &r);
+    rlar_eval_free(search);
+    unlink(w.journal); /* and the other way round */
+    search = evaluate(&w, &r);
+    assert_true(file_size(w.journal) > size);
+    w.spec.tune = RLAR_TUNE_NONE;
+    rlar_eval_free(evaluate(&w, &r));
+    assert_int_equal(w.known, TRIALS);
+    assert_memory_equal(preset.confusion, r.confusion, C * C * sizeof(int64_t));
+    rlar_eval_free(search);
+    rlar_eval_free(first);
+    rlar_eval_free(alone);
+    world_close(&w);
+}
+
+/* A zero map counts where nothing is chosen and is refused where something is: in either order the
+ * journal does not take one for the other. */
+static void test_zero_maps_are_told_apart(void **state) {
+    (void)state;
+    for (int order = 0; order < 2; order++) {
+        world w;
+        rlar_eval_result r;
+        world_open(&w, "solver=minimise iters=3 eps=1e-8 alpha=1e6", RLAR_TUNE_NONE);
+        static const char *const huge[] = {"1000000", "0.1"};
+        w.axes[0] = (rlar_axis){NULL, "alpha", huge, 2};
+        w.spec.n_axes = 1;
+        w.spec.journal = w.journal;
+        for (int turn = 0; turn < 4; turn++) {
+            const bool chosen = (turn + order) % 2;
+            w.spec.tune = chosen ? RLAR_TUNE_ORACLE : RLAR_TUNE_NONE;
+            rlar_eval *eval = evaluate(&w, &r);
+            if (chosen) {
+                assert_true(isnan(r.cell_accuracy[0]) && r.cell_failures[0] == TRIALS);
+                assert_int_equal(r.cell_failures[1], 0);
+                assert_int_equal(r.selected[0], 1);
+            } else {
+                assert_int_equal(r.failed, 0);
+                assert_true(r.accuracy[0] < 0.9);
+            }
+            assert_int_equal(w.known == w.fits, turn > 1);
+            rlar_eval_free(eval);
+        }
+        world_close(&w);
+    }
+}
+
 static void append(const char *path, const void *bytes, size_t size) {
     FILE *f = fopen(path, "ab");
     assert_non_null(f);
@@ -279,27 +341,6 @@ static void test_keys(void **state) {
     const rlar_key ab = rlar__key_add_text(rlar__key_add_text((rlar_key){{0}}, "ab"), "c");
     const rlar_key bc = rlar__key_add_text(rlar__key_add_text((rlar_key){{0}}, "a"), "bc");
     assert_true(ab.word[0] != bc.word[0] && ab.word[1] != bc.word[1]);
-}
-
-/* A zero map is a result where nothing is chosen, and refused where something is; a journal that
- * has the one must not answer for the other. */
-static void test_zero_map(void **state) {
-    (void)state;
-    static const char *const alphas[] = {"0.1", "100000"};
-    world w;
-    rlar_eval_result r;
-    world_open(&w, "solver=minimise eps=1e-8 alpha=100000", RLAR_TUNE_NONE);
-    w.spec.journal = w.journal;
-    w.spec.n_axes = 0;
-    rlar_eval_free(evaluate(&w, &r));
-    w.axes[0] = (rlar_axis){NULL, "alpha", alphas, 2};
-    w.spec.n_axes = 1;
-    w.spec.tune = RLAR_TUNE_ORACLE;
-    rlar_eval *eval = evaluate(&w, &r);
-    assert_int_equal(r.selected[0], 0);
-    assert_true(isnan(r.cell_accuracy[1]) && r.cell_failures[1] == TRIALS);
-    rlar_eval_free(eval);
-    world_close(&w);
 }
 
 /* ---- From coarse to fine ---- */
@@ -489,11 +530,17 @@ static void test_given(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_go_on),         cmocka_unit_test(test_other_fits_are_not_taken),
-        cmocka_unit_test(test_broken_end),    cmocka_unit_test(test_no_journal),
-        cmocka_unit_test(test_zero_map),      cmocka_unit_test(test_keys),
-        cmocka_unit_test(test_coarse),        cmocka_unit_test(test_race),
-        cmocka_unit_test(test_race_failures), cmocka_unit_test(test_given),
+        cmocka_unit_test(test_go_on),
+        cmocka_unit_test(test_other_fits_are_not_taken),
+        cmocka_unit_test(test_preset_in_the_grid),
+        cmocka_unit_test(test_zero_maps_are_told_apart),
+        cmocka_unit_test(test_broken_end),
+        cmocka_unit_test(test_no_journal),
+        cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_coarse),
+        cmocka_unit_test(test_race),
+        cmocka_unit_test(test_race_failures),
+        cmocka_unit_test(test_given),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,9 +35,9 @@ static void bench_open(bench *q, const shape *s, bool dual, int threads) {
                  .b = zeros(s->p),
                  .y = zeros(s->n * s->p)};
     assert_int_equal(rlar__blas_open(q->ctx, 0), RLAR_OK);
-    rlar__ridge_carve(&q->ws, s->n, s->d, s->p, dual, NULL, &q->ridge);
+    rlar__ridge_carve(&q->ws, NULL, s->n, s->d, s->p, dual, NULL, &q->ridge);
     assert_int_equal(rlar__workspace_take(q->ctx, &q->ws, "test"), RLAR_OK);
-    rlar__ridge_carve(&q->ws, s->n, s->d, s->p, dual, NULL, &q->ridge);
+    rlar__ridge_carve(&q->ws, NULL, s->n, s->d, s->p, dual, NULL, &q->ridge);
 }
 
 static void bench_close(bench *q) {

@@ -52,8 +52,11 @@ static rlar_status open_one(rlar_ctx *ctx, void *arg, int64_t index, void **shar
     return RLAR_OK;
 }
 
+/* Takes a while, in which others go on. */
 static void close_one(void *shared) {
+    const struct timespec nap = {.tv_nsec = 100000};
     unit *u = shared;
+    nanosleep(&nap, NULL);
     atomic_fetch_add(&u->w->closed[u->index], 1);
     atomic_fetch_sub(&u->w->open_now, 1);
 }

@@ -24,14 +24,15 @@ static void test_outputs_and_loss(void **unused) {
     const double w[] = {1, 2, -1, 3}, b[] = {10, 20}, x[] = {1, 0, 0, 1, 2, -1};
     const double plain[] = {1, -1, 2, 3, 0, -5}, with_b[] = {11, 19, 12, 23, 10, 15};
     const double t[] = {11, 20, 12, 23, 13, 11};
-    double y[6], value[3];
+    double y[6], value[3], loss;
     rlar_ctx *ctx = context(1);
     assert_int_equal(rlar__blas_open(ctx, 0), RLAR_OK);
-    assert_int_equal(rlar__targets_outputs(ctx, 2, 3, 2, w, NULL, x, y), RLAR_OK);
+    assert_int_equal(rlar__targets_outputs(ctx, NULL, 2, 3, 2, w, NULL, x, y), RLAR_OK);
     assert_memory_equal(y, plain, sizeof y);
-    assert_int_equal(rlar__targets_outputs(ctx, 2, 3, 2, w, b, x, y), RLAR_OK);
+    assert_int_equal(rlar__targets_outputs(ctx, NULL, 2, 3, 2, w, b, x, y), RLAR_OK);
     assert_memory_equal(y, with_b, sizeof y);
-    assert_true(rlar__targets_loss(2, 3, y, t, value) == 26.0);
+    assert_int_equal(rlar__targets_loss(ctx, NULL, 2, 3, y, t, value, &loss), RLAR_OK);
+    assert_true(loss == 26.0);
     rlar_ctx_free(ctx);
 }
 

@@ -110,6 +110,10 @@ static rlar_read_options read_options(world *w, const char *variant, char path[5
         o.format = "csv";
     if (has(variant, " four"))
         o.features = 4;
+    if (has(variant, " part")) {
+        o.part = 1;
+        o.parts = 3;
+    }
     return o;
 }
 
@@ -117,6 +121,13 @@ static rlar_status data_read(world *w, const char *variant) {
     char path[512], labels[512];
     const rlar_read_options o = read_options(w, variant, path, labels);
     return rlar_data_read(w->ctx, path, &o, &w->out.data);
+}
+
+static rlar_status data_splits(world *w, const char *variant) {
+    char path[512], labels[512];
+    const rlar_read_options o = read_options(w, variant, path, labels);
+    int can = 0;
+    return rlar_data_splits(w->ctx, path, &o, &can);
 }
 
 static rlar_status walk(world *w) {
@@ -196,6 +207,12 @@ static rlar_status predict(world *w, const char *classifier) {
     return RLAR_OK;
 }
 
+static rlar_status accuracy(world *w, const char *classifier) {
+    rlar_predict_options o = RLAR_INIT(rlar_predict_options);
+    o.classifier = classifier;
+    return rlar_training_accuracy(w->ctx, w->model, &o, room(w, 1));
+}
+
 static rlar_status transform(world *w, const char *variant) {
     (void)variant;
     return rlar_transform(w->ctx, w->model, w->data,
@@ -220,6 +237,14 @@ static rlar_status share(world *w, const char *variant) {
     rlar_data_free(part[0]);
     rlar_data_free(part[1]);
     return status;
+}
+
+/* What was shared is scaled in place, and ends with the fit. */
+static rlar_status fit_own(world *w, const char *variant) {
+    TRY(share(w, variant));
+    TRY(rlar_params_new(w->ctx, "rlar", &w->out.params));
+    TRY(rlar_params_set(w->ctx, w->out.params, "iters", w->iterations));
+    return rlar_fit_own(w->ctx, &w->out.data, w->out.params, NULL, &w->out.model, NULL);
 }
 
 static rlar_status model_save(world *w, const char *variant) {
@@ -404,6 +429,10 @@ static const call TABLE[] = {
     {"rlar_data_set_features", "features", data_make},
     {"rlar_data_read", "t.csv", data_read},
     {"rlar_data_read", "t.csv model", data_read},
+    {"rlar_data_read", "t.csv part", data_read},
+    {"rlar_data_read", "t.svm part", data_read},
+    {"rlar_data_read", "t.npy part", data_read},
+    {"rlar_data_splits", "t.csv", data_splits},
     {"rlar_data_read", "t.tsv", data_read},
     {"rlar_data_read", "t.svm", data_read},
     {"rlar_data_read", "t.npy", data_read},
@@ -465,9 +494,11 @@ static const call TABLE[] = {
     {"rlar_predict", "1nn-cosine", predict},
     {"rlar_predict", "knn-cosine", predict},
     {"rlar_predict", "centroid-cosine", predict},
+    {"rlar_training_accuracy", "centroid", accuracy},
     {"rlar_transform", "", transform},
     {"rlar_model_matrices", "", matrices},
     {"rlar_data_share", "", share},
+    {"rlar_fit_own", "", fit_own},
     {"rlar_model_save", "", model_save},
     {"rlar_model_load", "", model_load},
     {"rlar_model_save_bytes", "", save_bytes},
