@@ -3,8 +3,6 @@
  *   1   the bytes are a table (of any format, guessed): packed in a few members, they are read as
  *       they are read unpacked, whole and in blocks
  * A second one: how the bytes are cut. */
-#include <zlib.h>
-
 #include "data/window.h"
 #include "feeding.h"
 #include "fuzz.h"
@@ -101,7 +99,7 @@ static size_t pack(const uint8_t *bytes, size_t size, size_t cut, uint8_t *out, 
     for (int member = 0; member < 8 && (at < size || member == 0); member++) {
         const size_t count = size - at < cut || member == 7 ? size - at : cut;
         z_stream z = {0};
-        FUZZ_CHECK(deflateInit2(&z, 1, Z_DEFLATED, MAX_WBITS + 16, 1, Z_FIXED) == Z_OK, "deflate");
+        FUZZ_CHECK(deflateInit2(&z, 1, Z_DEFLATED, 9 + 16, 1, Z_FIXED) == Z_OK, "deflate");
         z.next_in = (Bytef *)(uintptr_t)(bytes + at);
         z.avail_in = (uInt)count;
         z.next_out = out + used;
