@@ -129,7 +129,9 @@ static inline void fuzz_file_set(fuzz_file *file, const void *bytes, size_t size
         FUZZ_CHECK(file->fd >= 0, "no file in memory");
         snprintf(file->path, sizeof file->path, "/proc/self/fd/%d", file->fd);
     }
-    FUZZ_CHECK(ftruncate(file->fd, 0) == 0 && pwrite(file->fd, bytes, size, 0) == (ssize_t)size,
+    /* In this order the file keeps its page. */
+    FUZZ_CHECK(pwrite(file->fd, bytes, size, 0) == (ssize_t)size &&
+                   ftruncate(file->fd, (off_t)size) == 0,
                "cannot write the file");
 }
 

@@ -12,8 +12,9 @@
 
 /* Every piece has a place of its own, off limits but for its turn: a sanitizer sees a read beyond
  * it, and one of a piece that is past. A block for each would do the same, but much slower. */
-static inline rlar_status push_pieces(const rlar_format *format, void *state, rlar_sink *sink,
-                                      const char *bytes, size_t size, size_t step) {
+RLAR_UNSTEERED static inline rlar_status push_pieces(const rlar_format *format, void *state,
+                                                     rlar_sink *sink, const char *bytes,
+                                                     size_t size, size_t step) {
     const size_t place = (step < size ? step : size) / 8 * 8 + 16, places = size / step + 1;
     char *block = malloc(places * place), *piece = block;
     rlar_status status = RLAR_OK;
