@@ -5,7 +5,6 @@
  * What is read has grey values of 0 to 255, as many as its sides say, no more memory than the bytes
  * can be unpacked to, is the same through a path, and is the same again when written as PGM. */
 #include <math.h>
-#include <zlib.h>
 
 #include "data/image.h"
 #include "fuzz.h"

@@ -1,7 +1,5 @@
 /* fuzz_npz.c - NPZ files: see readers.h. Behind the four characters of the options a fifth, 1, asks
  * for right checksums of the stored members, so that changed arrays are looked at at all. */
-#include <zlib.h>
-
 #include "readers.h"
 
 enum { END = 22, CENTRAL = 46, LOCAL = 30 };

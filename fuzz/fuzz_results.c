@@ -1,6 +1,7 @@
 /* fuzz_results.c - the JSON of evaluate, tune and reproduce, as `plot` and `report` read it. Any
  * document gives a page that is well-formed HTML and scripts in which every quote is closed, or one
- * line that says what is wrong. Without gnuplot: what it would be given is looked at. */
+ * line that says what is wrong. Without gnuplot: what it would be given is looked at. The figures
+ * and the page take turns. */
 #include "command.h"
 #include "report.h"
 
@@ -124,6 +125,8 @@ static void check_script(cli_figure *figure) {
 
 /* ---- All that is made of a document ---- */
 
+enum { TURNS = 8 };
+
 typedef int draw_results(cli *c, const cli_results *results, cli_figure *figure);
 typedef int draw_object(cli *c, const char *file, const json_t *object, cli_figure *figure);
 
@@ -179,20 +182,29 @@ static void write_report(const char *path) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     static fuzz_file file, page_file;
+    const fuzz_bytes b = {bytes, size};
     if (page_file.path[0] == '\0') {
         fuzz_file_set(&page_file, "", 0);
         FUZZ_CHECK(dup2(page_file.fd, STDOUT_FILENO) >= 0, "no standard output");
         FUZZ_CHECK(setenv("PATH", "", 1) == 0, "no environment");
     }
     fuzz_file_set(&file, bytes, size);
-    draw_chosen(file.path, "grid", cli_figure_heatmap);
-    draw_chosen(file.path, "grid", cli_figure_sweep);
-    draw_chosen(file.path, "accuracy", cli_figure_sizes);
-    draw_chosen(file.path, "confusion", cli_figure_confusion);
-    draw_one(file.path, "comparison", cli_figure_ranks);
-    draw_one(file.path, "matrices", cli_figure_matrices);
-    draw_one(file.path, "convergence", cli_figure_curves);
-    write_report(file.path);
+    if (fuzz_turn(&b, TURNS, 0))
+        draw_chosen(file.path, "grid", cli_figure_heatmap);
+    if (fuzz_turn(&b, TURNS, 1))
+        draw_chosen(file.path, "grid", cli_figure_sweep);
+    if (fuzz_turn(&b, TURNS, 2))
+        draw_chosen(file.path, "accuracy", cli_figure_sizes);
+    if (fuzz_turn(&b, TURNS, 3))
+        draw_chosen(file.path, "confusion", cli_figure_confusion);
+    if (fuzz_turn(&b, TURNS, 4))
+        draw_one(file.path, "comparison", cli_figure_ranks);
+    if (fuzz_turn(&b, TURNS, 5))
+        draw_one(file.path, "matrices", cli_figure_matrices);
+    if (fuzz_turn(&b, TURNS, 6))
+        draw_one(file.path, "convergence", cli_figure_curves);
+    if (fuzz_turn(&b, TURNS, 7))
+        write_report(file.path);
     fuzz_check_memory(fuzz_ctx());
     return 0;
 }

@@ -3,25 +3,29 @@
  * CRC-64/XZ (reflected polynomial 0xC96C5795D7870F42, all ones before and after): unlike a hash it
  * promises that every burst of up to 64 damaged bits is found. */
 #include "core/core.h"
+#include "core/sanitize.h"
 
-enum { SLICES = 8 };
+enum { SLICES = 8, FEW = 256 };
+
+/* The effect of one byte, bit by bit. */
+RLAR_UNSTEERED static uint64_t take_byte(uint64_t crc) {
+    for (int bit = 0; bit < 8; bit++)
+        crc = (crc >> 1) ^ ((crc & 1) != 0 ? UINT64_C(0xC96C5795D7870F42) : 0);
+    return crc;
+}
 
 /* table[0] is the usual byte table; table[k][b] is the effect of byte b followed by k zero bytes.
- * Made at each call: 2048 steps are nothing against a file, and the library keeps no globals. */
-static void make_tables(uint64_t table[SLICES][256]) {
-    for (unsigned b = 0; b < 256; b++) {
-        uint64_t r = b;
-        for (int bit = 0; bit < 8; bit++)
-            r = (r >> 1) ^ ((r & 1) != 0 ? UINT64_C(0xC96C5795D7870F42) : 0);
-        table[0][b] = r;
-    }
+ * Made at each call: 4000 steps are nothing against a file, and the library keeps no globals. */
+RLAR_UNSTEERED static void make_tables(uint64_t table[SLICES][256]) {
+    for (unsigned b = 0; b < 256; b++)
+        table[0][b] = take_byte(b);
     for (int k = 1; k < SLICES; k++)
         for (unsigned b = 0; b < 256; b++)
             table[k][b] = (table[k - 1][b] >> 8) ^ table[0][table[k - 1][b] & 255];
 }
 
 /* Eight bytes, lowest first, wherever they lie. */
-static uint64_t load_u64(const unsigned char *p) {
+RLAR_UNSTEERED static uint64_t load_u64(const unsigned char *p) {
     uint64_t v = 0;
     for (int i = 7; i >= 0; i--)
         v = (v << 8) | p[i];
@@ -29,11 +33,9 @@ static uint64_t load_u64(const unsigned char *p) {
 }
 
 /* Eight bytes a step: one table per byte makes the look-ups independent of each other. */
-uint64_t rlar__crc64(uint64_t crc, const void *bytes, size_t size) {
-    const unsigned char *p = bytes;
+RLAR_UNSTEERED static uint64_t take_many(uint64_t crc, const unsigned char *p, size_t size) {
     uint64_t table[SLICES][256];
     make_tables(table);
-    crc = ~crc;
     for (; size >= SLICES; size -= SLICES, p += SLICES) {
         const uint64_t x = crc ^ load_u64(p);
         crc = 0;
@@ -42,5 +44,16 @@ uint64_t rlar__crc64(uint64_t crc, const void *bytes, size_t size) {
     }
     for (; size > 0; size--, p++)
         crc = (crc >> 8) ^ table[0][(crc ^ *p) & 255];
+    return crc;
+}
+
+/* A journal has many records of few bytes, for which tables would be too much. */
+RLAR_UNSTEERED uint64_t rlar__crc64(uint64_t crc, const void *bytes, size_t size) {
+    const unsigned char *p = bytes;
+    crc = ~crc;
+    if (size > FEW)
+        return ~take_many(crc, p, size);
+    for (size_t i = 0; i < size; i++)
+        crc = take_byte(crc ^ p[i]);
     return ~crc;
 }

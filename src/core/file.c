@@ -10,6 +10,7 @@
  * renamed. The file that it replaces is kept under a second name until the other is in place too.
  */
 #include "core/core.h"
+#include "core/sanitize.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BUFFER = 1 << 16, NAME_EXTRA = 64, MAX_LINKS = 40, MAX_NAMES = 1000 };
+enum { BUFFER = RLAR_BUFFER(1 << 16), NAME_EXTRA = 64, MAX_LINKS = 40, MAX_NAMES = 1000 };
 
 struct rlar_file {
     rlar_ctx *ctx;

@@ -41,6 +41,9 @@ int rlar_name_distance(const char *typed, const char *name) {
         return -1;
     if (na >= 2 && na < nb && strncmp(typed, name, na) == 0)
         return 1;
+    const int most = na < 8 ? 1 + (int)na / 4 : 3, longer = (int)nb - (int)na;
+    if (longer > most || -longer > most) /* each edit changes the length by one at most */
+        return -1;
     const int found = edits(typed, (int)na, name, (int)nb);
-    return found < 4 && found <= 1 + (int)na / 4 ? found : -1;
+    return found <= most ? found : -1;
 }

@@ -26,4 +26,15 @@
 #define RLAR_NO_VALUE(memory, bytes) ((void)(memory), (void)(bytes))
 #endif
 
+#ifdef RLAR_FUZZING
+#define RLAR_BUFFER(bytes) ((bytes) / 64)
+#define RLAR_UNSTEERED __attribute__((no_sanitize("coverage")))
+#else
+/* A buffer between a file and us. Small where small inputs are to cross its ends. */
+#define RLAR_BUFFER(bytes) (bytes)
+/* Arithmetic on all bytes alike: it does not tell a fuzzer where to go, and counting it takes
+ * longer than doing it. */
+#define RLAR_UNSTEERED
+#endif
+
 #endif

@@ -2,9 +2,10 @@
 #ifndef RLAR_OUT_H
 #define RLAR_OUT_H
 
+#include "core/sanitize.h"
 #include "data/zlib_memory.h"
 
-enum { RLAR_OUT_BUFFER = 65536 };
+enum { RLAR_OUT_BUFFER = RLAR_BUFFER(65536) };
 
 /* The first failure is kept in `status` and later writes do nothing, so that a writer asks once per
  * row. */

@@ -4,6 +4,7 @@
  * Gzip is known by its first two bytes, not by the name. Members may follow one another, as `cat
  * a.gz b.gz` makes them, and zeros may pad the end, as tapes do; anything else after a member, and
  * an end inside one, is bad data. zlib takes its memory from the context. */
+#include "core/sanitize.h"
 #include "data/reader.h"
 #include "data/zlib_memory.h"
 
@@ -13,11 +14,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum {
-    CHUNK = 1 << 18, /* large enough that system calls and progress reports cost nothing */
-    FIRST = 1 << 12, /* and the first one: who reads a part looks at the head of the file, too */
-    PEEK = 1 << 16
-};
+/* So many bytes that system calls and progress reports cost nothing; and the first ones: who reads
+ * a part looks at the head of the file, too. */
+enum { CHUNK = RLAR_BUFFER(1 << 18), FIRST = CHUNK / 64, PEEK = CHUNK / 4 };
 
 struct rlar_source {
     rlar_ctx *ctx;
