@@ -92,7 +92,7 @@ static bool fail_at(world *w, const call *c, int64_t at, uint64_t expected, tall
     faults.fail_at = 0;
     if (status < 0) {
         check_failure(w, c, status, at);
-        if (world_files(w) != files && !strstr(c->variant, "journal"))
+        if (world_files(w) != files && !call_keeps(c))
             complain(w, c, "files changed", at);
         (void)world_forget(w);
     } else if (world_forget(w) != expected) {
