@@ -191,6 +191,52 @@ static void test_few_samples(void **state) {
     labelled_free(&s);
 }
 
+/* ---- Ranks that do not go together ---- */
+
+typedef struct unlike {
+    const labelled *s[3];
+    bool shares; /* what was read; else a fit of it as it is */
+    char error[3][256];
+    rlar_status status[3];
+} unlike;
+
+static void unlike_rank(rlar_ctx *ctx, int rank, void *arg) {
+    unlike *u = arg;
+    const labelled *s = u->s[rank];
+    rlar_data *part = s ? view_rows(ctx, s, 0, s->n) : NULL, *data = NULL;
+    rlar_model *model = NULL;
+    u->status[rank] = u->shares ? rlar_data_share(ctx, &part, s != NULL, &data)
+                                : rlar_fit(ctx, part, NULL, NULL, &model, NULL);
+    snprintf(u->error[rank], sizeof u->error[rank], "%s", rlar_ctx_error(ctx));
+    assert_true(!data && !model);
+    rlar_data_free(part);
+}
+
+static void all_refuse(unlike *u, rlar_status status, const char *text) {
+    ranks_world world;
+    on_ranks(3, unlike_rank, u, &world);
+    for (int r = 0; r < 3; r++) {
+        assert_int_equal(u->status[r], status);
+        if (!strstr(u->error[r], text))
+            fail_msg("rank %d: '%s' does not say '%s'", r, u->error[r], text);
+    }
+}
+
+/* Every rank finds it out by itself, so that none waits for another. */
+static void test_unlike(void **state) {
+    (void)state;
+    const int64_t sizes[2] = {6, 5};
+    labelled three = clouds(5, 3, 2, sizes), two = clouds(6, 2, 2, sizes);
+    unlike u = {.s = {&three, &three, &two}, .shares = true};
+    all_refuse(&u, RLAR_E_DATA, "rank 2 has read 2 features, others 3");
+    u.s[0] = NULL; /* which has read nothing */
+    all_refuse(&u, RLAR_E_DATA, "rank 2 has read 2 features, others 3");
+    u = (unlike){.s = {&three, &three, &three}};
+    all_refuse(&u, RLAR_E_ARG, "does not hold whole classes that follow each other");
+    labelled_free(&three);
+    labelled_free(&two);
+}
+
 /* ---- Hosts that fail ---- */
 
 static int refuse_send(void *user, int to, const void *bytes, size_t count) {
@@ -240,6 +286,7 @@ int main(void) {
         cmocka_unit_test(test_rlar),
         cmocka_unit_test(test_roots),
         cmocka_unit_test(test_few_samples),
+        cmocka_unit_test(test_unlike),
         cmocka_unit_test(test_lost_ranks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
