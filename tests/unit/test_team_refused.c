@@ -1,5 +1,5 @@
-/* test_team_refused.c - ranks that have read different things, teams that are none, hosts that fail:
- * an error, and nobody waits. */
+/* test_team_refused.c - ranks that have read different things, teams that are none, hosts that
+ * fail: an error, and nobody waits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
