@@ -78,6 +78,7 @@ static void shorten(const char *text, size_t length, char out[RLAR_ERROR_SIZE]) 
 }
 
 /* The old text may be one of the arguments: it goes through a buffer. */
+RLAR_PRINTF(1, 0)
 static void format_text(const char *format, va_list args, char out[RLAR_ERROR_SIZE]) {
     char whole[WHOLE];
     vsnprintf(whole, sizeof whole, format, args);

@@ -329,7 +329,7 @@ rlar_status rlar_data_splits(rlar_ctx *ctx, const char *path, const rlar_read_op
     if (status < 0 && status != RLAR_E_UNSUPPORTED)
         return status;
     *can = status >= 0;
-    return RLAR_OK;
+    return rlar__forgive(ctx);
 }
 
 rlar_status rlar_stream_open(rlar_ctx *ctx, const char *path, const rlar_read_options *options,

@@ -157,14 +157,18 @@ rlar_status rlar__checkpoint_save(rlar_ctx *ctx, const rlar_checkpoint *cp, int6
 
 /* ---- Load ---- */
 
+static rlar_status cannot(rlar_ctx *ctx, const rlar_checkpoint *cp, const char *what) {
+    return rlar__fail(ctx, RLAR_E_IO, "%s: cannot %s the checkpoint: %s", cp->path, what,
+                      strerror(errno));
+}
+
 static rlar_status read_piece(rlar_ctx *ctx, const rlar_checkpoint *cp, int fd, void *bytes,
                               size_t size) {
     for (size_t done = 0; done < size;) {
         errno = ENODATA; /* of a file that is shorter than it was */
         const ssize_t got = read(fd, (char *)bytes + done, size - done);
         if (got == 0 || (got < 0 && errno != EINTR))
-            return rlar__fail(ctx, RLAR_E_IO, "%s: cannot read the checkpoint: %s", cp->path,
-                              strerror(errno));
+            return cannot(ctx, cp, "read");
         done += got > 0 ? (size_t)got : 0;
     }
     return rlar__poll(ctx);
@@ -194,8 +198,9 @@ static rlar_status open_file(rlar_ctx *ctx, const rlar_checkpoint *cp, int64_t b
     struct stat info;
     const head wanted = head_of(cp, 0, bytes);
     head h;
-    if (TEMP_FAILURE_RETRY(fstat(fd, &info)) != 0 || !S_ISREG(info.st_mode) ||
-        info.st_size < (off_t)sizeof h)
+    if (TEMP_FAILURE_RETRY(fstat(fd, &info)) != 0)
+        return cannot(ctx, cp, "look at");
+    if (!S_ISREG(info.st_mode) || info.st_size < (off_t)sizeof h)
         return refuse(ctx, cp, "not a checkpoint");
     RLAR_TRY(read_piece(ctx, cp, fd, &h, sizeof h));
     if (memcmp(h.name, wanted.name, sizeof h.name) != 0 || h.order != wanted.order)
@@ -267,8 +272,7 @@ rlar_status rlar__checkpoint_load(rlar_ctx *ctx, const rlar_checkpoint *cp, rlar
     }
     RLAR_TRY(rlar__open(ctx, cp->path, O_RDONLY, &fd));
     if (fd < 0 && errno != ENOENT)
-        return rlar__fail(ctx, RLAR_E_IO, "%s: cannot open the checkpoint: %s", cp->path,
-                          strerror(errno));
+        return cannot(ctx, cp, "open");
     const rlar_status status = load_here(ctx, cp, fd, kept, count, t);
     if (fd >= 0)
         close(fd);

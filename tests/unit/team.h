@@ -23,6 +23,7 @@ typedef struct ranks_world {
     pthread_cond_t changed;
     mailbox box[MOST_RANKS][MOST_RANKS];
     int ranks;
+    bool broken; /* a rank is gone: whoever waits for another hears that it cannot be reached */
     int64_t moved; /* bytes from one rank to another, and */
     int64_t messages;
     void (*run)(rlar_ctx *ctx, int rank, void *arg);
@@ -43,10 +44,12 @@ static int team_send(void *user, int to, const void *bytes, size_t count) {
     w->moved += (int64_t)count;
     w->messages++;
     pthread_cond_broadcast(&w->changed);
-    while (box->full)
+    while (box->full && !w->broken)
         pthread_cond_wait(&w->changed, &w->lock);
+    const bool taken = !box->full;
+    box->full = false; /* the bytes are gone with this call */
     pthread_mutex_unlock(&w->lock);
-    return 0;
+    return taken ? 0 : 1;
 }
 
 static int team_receive(void *user, int from, void *bytes, size_t count) {
@@ -54,9 +57,9 @@ static int team_receive(void *user, int from, void *bytes, size_t count) {
     ranks_world *w = me->world;
     mailbox *box = &w->box[from][me->team.rank];
     pthread_mutex_lock(&w->lock);
-    while (!box->full)
+    while (!box->full && !w->broken)
         pthread_cond_wait(&w->changed, &w->lock);
-    const bool fits = box->count == count;
+    const bool fits = box->full && box->count == count;
     if (fits)
         memcpy(bytes, box->bytes, count);
     box->full = false;
@@ -69,9 +72,9 @@ static int team_ready(void *user, int from) {
     ranks_one *me = user;
     ranks_world *w = me->world;
     pthread_mutex_lock(&w->lock);
-    const bool full = w->box[from][me->team.rank].full;
+    const bool full = w->box[from][me->team.rank].full, broken = w->broken;
     pthread_mutex_unlock(&w->lock);
-    return full;
+    return full ? 1 : broken ? -1 : 0;
 }
 
 static int team_broadcast(void *user, int from, void *bytes, size_t count) {
@@ -95,15 +98,14 @@ static void *team_rank(void *arg) {
 }
 
 /* run(ctx, rank, arg) on so many ranks at once. */
-static void on_ranks(int ranks, void (*run)(rlar_ctx *, int, void *), void *arg,
-                     ranks_world *world) {
+static void on_ranks(int ranks, void (*run)(rlar_ctx *, int, void *), void *arg, ranks_world *w) {
     pthread_t thread[MOST_RANKS];
     ranks_one one[MOST_RANKS];
-    *world = (ranks_world){.ranks = ranks, .run = run, .arg = arg};
-    pthread_mutex_init(&world->lock, NULL);
-    pthread_cond_init(&world->changed, NULL);
+    *w = (ranks_world){.ranks = ranks, .run = run, .arg = arg};
+    pthread_mutex_init(&w->lock, NULL);
+    pthread_cond_init(&w->changed, NULL);
     for (int r = 0; r < ranks; r++) {
-        one[r] = (ranks_one){.world = world,
+        one[r] = (ranks_one){.world = w,
                              .team = {.size = sizeof(rlar_team),
                                       .rank = r,
                                       .ranks = ranks,
@@ -117,8 +119,8 @@ static void on_ranks(int ranks, void (*run)(rlar_ctx *, int, void *), void *arg,
     }
     for (int r = 0; r < ranks; r++)
         pthread_join(thread[r], NULL);
-    pthread_cond_destroy(&world->changed);
-    pthread_mutex_destroy(&world->lock);
+    pthread_cond_destroy(&w->changed);
+    pthread_mutex_destroy(&w->lock);
 }
 
 #endif

@@ -20,6 +20,7 @@ typedef struct job {
     char path[64];
     int64_t every;          /* 0: no checkpoint */
     int64_t stop, first, t; /* the iteration to stop in; the first that was told, the last */
+    char told[256];         /* the last note */
     rlar_status status;     /* of rank 0, and */
     void *bytes;            /* its model */
     size_t size;
@@ -32,6 +33,12 @@ static int watch(void *user, const rlar_event *event) {
     j->first = j->first > 0 ? j->first : event->done;
     j->t = event->done;
     return event->done == j->stop;
+}
+
+static void note(void *user, rlar_status status, const char *text) {
+    job *j = user;
+    (void)status;
+    snprintf(j->told, sizeof j->told, "%s", text);
 }
 
 /* Rank 0 has read all samples. */
@@ -67,6 +74,7 @@ static void fit_alone(job *j, char *error) {
     rlar_ctx_options o = RLAR_INIT(rlar_ctx_options);
     rlar_ctx *ctx = NULL;
     o.progress = watch;
+    o.log = note;
     o.user = j;
     j->first = j->t = 0;
     assert_int_equal(rlar_ctx_new(&o, &ctx), RLAR_OK);
@@ -236,10 +244,31 @@ static void test_cannot_write(void **state) {
     job whole = job_of(&s, "solver=paper iters=5"), j = job_of(&s, "solver=paper iters=5");
     fit_alone(&whole, NULL);
     snprintf(j.path, sizeof j.path, "/tmp/rlar-no-such-folder-%ld/file", (long)getpid());
-    j.every = 1;
+    j.every = 5;
     fit_alone(&j, NULL);
     assert_same_model(&j, &whole);
+    assert_non_null(strstr(j.told, "no checkpoint after iteration 5: "));
+    assert_non_null(strstr(j.told, j.path));
     job_end(&j, &whole);
+    labelled_free(&s);
+}
+
+/* A link to itself, a folder: told by the system or by us, and nothing is begun. */
+static void test_cannot_read(void **state) {
+    (void)state;
+    labelled s = clouds(3, 12, 3, SIZES);
+    job j = job_of(&s, "solver=paper iters=5");
+    char error[256];
+    j.every = 1;
+    assert_int_equal(symlink(j.path, j.path), 0);
+    fit_alone(&j, error);
+    assert_int_equal(j.status, RLAR_E_IO);
+    assert_non_null(strstr(error, ": cannot open the checkpoint: "));
+    assert_int_equal(unlink(j.path), 0);
+    assert_int_equal(mkdir(j.path, 0700), 0);
+    refused(&j, "not a checkpoint");
+    assert_int_equal(j.first, 0);
+    assert_int_equal(rmdir(j.path), 0);
     labelled_free(&s);
 }
 
@@ -270,7 +299,7 @@ int main(void) {
         cmocka_unit_test(test_go_on),       cmocka_unit_test(test_minimise),
         cmocka_unit_test(test_ranks),       cmocka_unit_test(test_other_fits),
         cmocka_unit_test(test_damaged),     cmocka_unit_test(test_cannot_write),
-        cmocka_unit_test(test_unsupported),
+        cmocka_unit_test(test_cannot_read), cmocka_unit_test(test_unsupported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -373,6 +373,117 @@ static void test_refused(void **state) {
     end_desk(&d);
 }
 
+/* Options and calls that cannot be. What a file lacks is no question of parts. */
+static void test_wrong_calls(void **state) {
+    (void)state;
+    desk d = new_desk();
+    char path[512];
+    int can = 7;
+    put(&d, "x.csv", small);
+    path_in(&d.folder, "x.csv", path);
+    assert_int_equal(rlar_data_splits(NULL, path, NULL, &can), RLAR_E_ARG);
+    assert_int_equal(rlar_data_splits(d.ctx, NULL, NULL, &can), RLAR_E_ARG);
+    assert_int_equal(rlar_data_splits(d.ctx, path, NULL, NULL), RLAR_E_ARG);
+    assert_non_null(strstr(rlar_ctx_error(d.ctx), "rlar_data_splits"));
+    assert_int_equal(rlar_data_splits(d.ctx, "/no/such/file", NULL, &can), RLAR_E_IO);
+    assert_non_null(strstr(rlar_ctx_error(d.ctx), "/no/such/file: cannot open"));
+    assert_int_equal(can, 7);
+    put(&d, "x.arff", "@relation r\n@attribute a numeric\n@attribute class {x,y}\n@data\n1,x\n");
+    check_splits(&d, "x.arff", 0);
+    assert_string_equal(rlar_ctx_error(d.ctx), ""); /* an answer, not an error */
+    static const struct {
+        int64_t part, parts;
+        const char *says;
+    } wrong[] = {{0, -1, "parts is -1; use 0 for the whole file"},
+                 {-1, 4, "part is -1 of 4"},
+                 {4, 4, "part is 4 of 4"},
+                 {1, 0, "part is 1 of 0"},
+                 {0, 1000000001, "at most 10^9"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        rlar_data *data = NULL;
+        d.options.part = wrong[i].part;
+        d.options.parts = wrong[i].parts;
+        assert_int_equal(rlar_data_read(d.ctx, path, &d.options, &data), RLAR_E_ARG);
+        if (!strstr(rlar_ctx_error(d.ctx), wrong[i].says))
+            fail_msg("'%s' does not say '%s'", rlar_ctx_error(d.ctx), wrong[i].says);
+        assert_null(data);
+    }
+    end_desk(&d);
+}
+
+/* ---- A file that changes meanwhile ---- */
+
+static int cut_file(void *user, const rlar_event *event) {
+    return event->kind == RLAR_EVENT_READ ? truncate(user, 200) : 0;
+}
+
+/* The head is there, the part no longer: an error, not a table with fewer samples. */
+static void read_cut(const desk *d, const char *name, int64_t part) {
+    char path[512];
+    rlar_ctx_options options = RLAR_INIT(rlar_ctx_options);
+    rlar_read_options o = RLAR_INIT(rlar_read_options);
+    rlar_ctx *ctx = NULL;
+    rlar_data *data = NULL;
+    options.threads = 2;
+    options.progress = cut_file;
+    options.user = (void *)(uintptr_t)path_in(&d->folder, name, path);
+    o.part = part;
+    o.parts = 3;
+    assert_int_equal(rlar_ctx_new(&options, &ctx), RLAR_OK);
+    assert_int_equal(rlar_data_read(ctx, path, &o, &data), RLAR_E_IO);
+    if (!strstr(rlar_ctx_error(ctx), ": ends at byte ") ||
+        !strstr(rlar_ctx_error(ctx), " when it was opened"))
+        fail_msg("%s", rlar_ctx_error(ctx));
+    assert_null(data);
+    rlar_ctx_free(ctx);
+}
+
+static void test_cut_off(void **state) {
+    (void)state;
+    enum { ROWS = 4000 };
+    desk d = new_desk();
+    maker *m = malloc(sizeof *m);
+    char *text = malloc(ROWS * 16);
+    size_t size = 0;
+    m->seed = 3;
+    for (int i = 0; i < ROWS; i++)
+        size += (size_t)sprintf(text + size, "%d,0.5,%c\n", i, 'a' + i % 2);
+    make_npy(m, 3000, 4, false);
+    for (int64_t part = 0; part < 3; part++) {
+        write_bytes(&d.folder, "x.csv", text, size);
+        read_cut(&d, "x.csv", part);
+        write_bytes(&d.folder, "x.npy", m->text, m->size);
+        read_cut(&d, "x.npy", part);
+    }
+    free(text);
+    free(m);
+    end_desk(&d);
+}
+
+/* ---- What cannot be shared ---- */
+
+static void test_share_refused(void **state) {
+    (void)state;
+    desk d = new_desk();
+    rlar_data *part = NULL, *out = NULL;
+    assert_int_equal(rlar_data_share(NULL, &part, 0, &out), RLAR_E_ARG);
+    assert_int_equal(rlar_data_share(d.ctx, &part, 0, NULL), RLAR_E_ARG);
+    assert_int_equal(rlar_data_share(d.ctx, &part, -1, &out), RLAR_E_ARG);
+    assert_int_equal(rlar_data_share(d.ctx, NULL, 1, &out), RLAR_E_ARG);
+    assert_non_null(strstr(rlar_ctx_error(d.ctx), "rlar_data_share"));
+    assert_int_equal(rlar_data_share(d.ctx, NULL, 0, &out), RLAR_E_DATA);
+    assert_non_null(strstr(rlar_ctx_error(d.ctx), "no rank has read a sample with a feature"));
+    put(&d, "x.csv", "1,2\n3,4\n");
+    d.options.label = "none";
+    part = read_file(&d, "x.csv");
+    assert_int_equal(rlar_data_share(d.ctx, &part, 1, &out), RLAR_E_DATA);
+    assert_non_null(strstr(rlar_ctx_error(d.ctx), "x.csv: no labels; name the label column"));
+    assert_non_null(part); /* still the caller's */
+    assert_null(out);
+    rlar_data_free(part);
+    end_desk(&d);
+}
+
 /* ---- Features of sparse parts ---- */
 
 static void test_widths(void **state) {
@@ -613,7 +724,8 @@ int main(void) {
         cmocka_unit_test(test_arrays),    cmocka_unit_test(test_wrong_arrays),
         cmocka_unit_test(test_lines),     cmocka_unit_test(test_refused),
         cmocka_unit_test(test_widths),    cmocka_unit_test(test_bytes),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_memory),    cmocka_unit_test(test_wrong_calls),
+        cmocka_unit_test(test_cut_off),   cmocka_unit_test(test_share_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

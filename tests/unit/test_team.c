@@ -191,47 +191,6 @@ static void test_few_samples(void **state) {
     labelled_free(&s);
 }
 
-/* ---- Hosts that fail ---- */
-
-static int refuse_send(void *user, int to, const void *bytes, size_t count) {
-    (void)to, (void)bytes, (void)count;
-    return --*(int *)user < 0;
-}
-
-static int refuse_move(void *user, int from, void *bytes, size_t count) {
-    (void)from, (void)bytes, (void)count;
-    return --*(int *)user < 0;
-}
-
-/* An error that names both ranks, at whatever message it happens; a team that is none is refused.
- */
-static void test_lost_ranks(void **state) {
-    (void)state;
-    rlar_ctx *ctx = NULL;
-    int left = 0;
-    rlar_team team = {.size = sizeof team, .rank = 1, .ranks = 3, .user = &left};
-    assert_int_equal(rlar_ctx_new(NULL, &ctx), RLAR_OK);
-    assert_int_equal(rlar_ctx_join(ctx, &team), RLAR_E_ARG);
-    team.send = refuse_send;
-    team.receive = team.broadcast = refuse_move;
-    assert_int_equal(rlar_ctx_join(ctx, &team), RLAR_OK);
-    const int64_t sizes[2] = {6, 5};
-    labelled s = clouds(5, 3, 2, sizes);
-    for (int messages = 0; messages < 2; messages++) { /* one is sent, one is awaited */
-        rlar_data *part = view_rows(ctx, &s, 0, s.n), *data = NULL;
-        left = messages;
-        assert_int_equal(rlar_data_share(ctx, &part, 1, &data), RLAR_E_IO);
-        assert_non_null(strstr(rlar_ctx_error(ctx), "rank 1: "));
-        assert_non_null(strstr(rlar_ctx_error(ctx), "rank 0 failed"));
-        rlar_data_free(part);
-    }
-    team.ranks = 1;
-    assert_int_equal(rlar_ctx_join(ctx, &team), RLAR_E_ARG);
-    assert_int_equal(rlar_ctx_join(ctx, NULL), RLAR_OK);
-    rlar_ctx_free(ctx);
-    labelled_free(&s);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_blocks),
@@ -240,7 +199,6 @@ int main(void) {
         cmocka_unit_test(test_rlar),
         cmocka_unit_test(test_roots),
         cmocka_unit_test(test_few_samples),
-        cmocka_unit_test(test_lost_ranks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -181,12 +181,19 @@ static rlar_status fit_model(world *w, const char *variant) {
         o.rows = rows;
         o.n_rows = sizeof rows / sizeof rows[0];
     }
+    if (has(variant, " checkpoint")) {
+        o.checkpoint = target(w, has(variant, " half") ? "half.checkpoint" : "new.checkpoint");
+        o.checkpoint_every = 1;
+        TRY(rlar_params_set(w->ctx, w->out.params, "solver", "paper"));
+    }
     o.scale = has(variant, " chain") ? "minmax,unit" : NULL;
     o.start = has(variant, " start") ? w->model : NULL;
     if (o.start)
         TRY(rlar_params_set(w->ctx, w->out.params, "beta", "0.2"));
-    return rlar_fit(w->ctx, has(variant, " wide") ? w->wide_data : w->data, w->out.params, &o,
-                    &w->out.model, &info);
+    const rlar_status status = rlar_fit(w->ctx, has(variant, " wide") ? w->wide_data : w->data,
+                                        w->out.params, &o, &w->out.model, &info);
+    w->out.path[0] = '\0'; /* a checkpoint that could not be written is no failure */
+    return status;
 }
 
 static rlar_status forecast(world *w, const char *method) {
@@ -486,6 +493,8 @@ static const call TABLE[] = {
     {"rlar_fit", "rlar paper chain", fit_model},
     {"rlar_fit", "rlar rows", fit_model},
     {"rlar_fit", "rlar start", fit_model},
+    {"rlar_fit", "rlar checkpoint", fit_model},
+    {"rlar_fit", "rlar checkpoint half", fit_model},
     {"rlar_fit_forecast", "rlar", forecast},
     {"rlar_predict", "1nn", predict},
     {"rlar_predict", "knn", predict},
@@ -554,6 +563,10 @@ static const char *const HARMLESS[] = {
     "rlar_eval_free",         "rlar_texture",          "rlar_version",
     "rlar_name_distance",     "rlar_capabilities",     "rlar_file_abort",
 };
+
+bool call_keeps(const call *c) {
+    return has(c->variant, "journal") || has(c->variant, "checkpoint");
+}
 
 const call *calls(void) {
     return TABLE;

@@ -84,6 +84,8 @@ void world_restore(world *w);
 uint64_t mix_data(uint64_t check, const rlar_data *data);
 uint64_t mix_eval(uint64_t check, const rlar_eval *eval, int64_t classes);
 
+/* What was finished before a failure stays, in a journal or a checkpoint. */
+bool call_keeps(const call *c);
 /* "rlar_fit lda" */
 const char *call_name(const call *c, char buf[128]);
 

@@ -45,6 +45,8 @@ ROWS = [
     Row("files", "the system refuses at every call on a file that the library makes: an error, the old file intact",
         B + "file_faults", B + "file_faults"),
     Row("command", "the same for every verb of the command, and memory too", V + "command_faults.py", V + "command_faults.py"),
+    Row("ranks", "memory or a message fails on one of several ranks: an error there, the others end, nothing lost",
+        B + "team_faults --every 3", B + "team_faults"),
     Row("kills", "a save that is killed leaves the old file or the new one",
         B + "kill_save --count 1000", B + "kill_save --count 10000"),
     Row("cancel", "work can be cancelled at every callback", B + "cancel_faults", B + "cancel_faults"),

@@ -94,6 +94,17 @@ static void make_journal(world *w) {
     assert_int_equal(unlink(path), 0);
 }
 
+/* The fit of "rlar checkpoint" before its last iteration. */
+static void make_checkpoint(world *w) {
+    char path[512];
+    rlar_fit_options o = RLAR_INIT(rlar_fit_options);
+    o.checkpoint = path_in(&w->folder, "out/half.checkpoint", path);
+    o.checkpoint_every = atoll(w->iterations) - 1;
+    must(w->ctx, rlar_params_set(w->ctx, w->params, "solver", "paper"));
+    must(w->ctx, rlar_fit(w->ctx, w->data, w->params, &o, &w->out.model, NULL));
+    (void)world_forget(w);
+}
+
 void world_open(world *w, const rlar_ctx_options *options, const char *iterations) {
     char path[512];
     if (access("/dev/shm", W_OK) == 0) /* where fsync costs nothing */
@@ -110,6 +121,7 @@ void world_open(world *w, const rlar_ctx_options *options, const char *iteration
     must(w->ctx, rlar_model_save(w->ctx, w->model, path_in(&w->folder, "m.rlar", path)));
     must(w->ctx, rlar_model_save_bytes(w->ctx, w->model, &w->model_bytes, &w->model_size));
     make_journal(w);
+    make_checkpoint(w);
     world_restore(w);
 }
 
@@ -159,26 +171,35 @@ uint64_t world_files(const world *w) {
     return check;
 }
 
-/* Every target exists and holds something else, but the journals. */
+/* What work goes on from; the first time it is put aside. */
+static void restore_half(const world *w, const char *name) {
+    char made[64], path[512], kept[512], buf[1 << 16];
+    snprintf(made, sizeof made, "out/%s", name);
+    FILE *half = fopen(path_in(&w->folder, name, kept), "rb");
+    if (!half) {
+        assert_int_equal(rename(path_in(&w->folder, made, path), kept), 0);
+        half = fopen(kept, "rb");
+    }
+    assert_non_null(half);
+    const size_t size = fread(buf, 1, sizeof buf, half);
+    fclose(half);
+    write_bytes(&w->folder, made, buf, size);
+}
+
+/* Every target exists and holds something else, but the journals and checkpoints. */
 void world_restore(world *w) {
     if (w->untouched != 0 && w->untouched == world_files(w))
         return;
     static const char *const old[] = {"out/t.csv",  "out/t.tsv",  "out/t.svm",    "out/t.npy",
                                       "out/t.npz",  "out/t.arff", "out/t.csv.gz", "out/t.npz.gz",
                                       "out/m.rlar", "out/file"};
-    char path[512], kept[512], buf[1 << 16];
+    char path[512];
     for (size_t i = 0; i < sizeof old / sizeof old[0]; i++)
         write_bytes(&w->folder, old[i], "the old file", 12);
-    FILE *half = fopen(path_in(&w->folder, "half.journal", kept), "rb");
-    if (!half) { /* the first time: keep what make_journal has made */
-        assert_int_equal(rename(path_in(&w->folder, "out/half.journal", path), kept), 0);
-        half = fopen(kept, "rb");
-    }
-    assert_non_null(half);
-    const size_t size = fread(buf, 1, sizeof buf, half);
-    fclose(half);
-    write_bytes(&w->folder, "out/half.journal", buf, size);
+    restore_half(w, "half.journal");
+    restore_half(w, "half.checkpoint");
     (void)unlink(path_in(&w->folder, "out/new.journal", path));
+    (void)unlink(path_in(&w->folder, "out/new.checkpoint", path));
     (void)unlink(path_in(&w->folder, "out/fresh", path));
     w->untouched = world_files(w);
 }
