@@ -90,6 +90,7 @@ static rlar_status algorithm_1(rlar_ctx *ctx, void *arg, rlar_info *info) {
     const int count = rlar__state_kept(st, info, kept);
     int64_t done;
     info->dual = st->wsolver.dual;
+    RLAR_TRY(rlar__state_open(ctx, st));
     RLAR_TRY(begin(ctx, st, kept, count, &done, info));
     for (int64_t t = done + 1; t <= st->iters && !info->converged; t++) {
         const double before = info->smoothed;
