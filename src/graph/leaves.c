@@ -59,8 +59,9 @@ static void swap(const rlar_leaves *l, int64_t a, int64_t b) {
  * Hoare's selection; the pivot is the middle one. */
 static void select_first(const rlar_leaves *l, int64_t from, int64_t to, int64_t at) {
     for (int64_t low = from, high = to - 1; low < high;) {
-        const double key = l->key[(low + high) / 2];
-        const int32_t sample = l->order[(low + high) / 2];
+        const int64_t middle = low + (high - low) / 2; /* places may be negative */
+        const double key = l->key[middle];
+        const int32_t sample = l->order[middle];
         int64_t a = low, b = high;
         while (a <= b) {
             while (before(l, a, key, sample))
