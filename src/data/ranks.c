@@ -56,11 +56,12 @@ rlar_status rlar__ranks_blocks(rlar_ctx *ctx, int64_t c, const int64_t *first, c
     if (in_order(c, first, whole, cut[rank], cut[rank + 1]) &&
         rlar__blocks_share(out, cut[rank], cut[rank + 1]))
         return RLAR_OK;
-    return rlar__fail(ctx, RLAR_E_ARG,
-                      "rlar_fit: rank %d does not hold samples that follow those of the rank before "
-                      "in the order of the classes, from the beginning of a block of the sums to "
-                      "the end of one; rlar_data_share puts them there",
-                      rank);
+    return rlar__fail(
+        ctx, RLAR_E_ARG,
+        "rlar_fit: rank %d does not hold samples that follow those of the rank before "
+        "in the order of the classes, from the beginning of a block of the sums to "
+        "the end of one; rlar_data_share puts them there",
+        rank);
 }
 
 /* ---- Shares ---- */

@@ -2,8 +2,8 @@
  *
  * The samples of all ranks stand in the order of their classes: those of rank 0 first, then those
  * of rank 1. A rank begins where a block of the sums does (linalg.h), so that any number of ranks
- * makes the same sums. A class lies on one rank where it can, so that its graph is local; one that is
- * larger than a fair share lies on several that follow each other (linalg/divided.h). */
+ * makes the same sums. A class lies on one rank where it can, so that its graph is local; one that
+ * is larger than a fair share lies on several that follow each other (linalg/divided.h). */
 #ifndef RLAR_RANKS_H
 #define RLAR_RANKS_H
 

@@ -1,8 +1,9 @@
 /* laplacian.c - from directed weights to the symmetric Laplacian, never n x n. O(n k).
  *
- * Within classes no edge leaves its class, so the rows of a class are one task. Of a class that lies
- * on several ranks each has the rows of its samples; it gets the edges that lead to them from the
- * others, which come in the order of their samples, so that every row is that of one process. */
+ * Within classes no edge leaves its class, so the rows of a class are one task. Of a class that
+ * lies on several ranks each has the rows of its samples; it gets the edges that lead to them from
+ * the others, which come in the order of their samples, so that every row is that of one process.
+ */
 #include "graph/laplacian.h"
 
 #include <string.h>
@@ -159,8 +160,8 @@ void rlar__laplacian_build(const rlar_groups *groups, int64_t k, const rlar_grap
 
 /* ---- Edges from other ranks ---- */
 
-/* The edges from here to samples of rank `other`, in their order: how many, and (unless only that is
- * asked) piece by piece to it. */
+/* The edges from here to samples of rank `other`, in their order: how many, and (unless only that
+ * is asked) piece by piece to it. */
 static rlar_status send_edges(rlar_ctx *ctx, const build *b, int other, bool counts,
                               int64_t *count) {
     const rlar_blocks *blocks = b->groups->blocks;
@@ -179,8 +180,8 @@ static rlar_status send_edges(rlar_ctx *ctx, const build *b, int other, bool cou
             if (counts)
                 continue;
             /* Counted from the first sample there, from which this rank begins at -first. */
-            pack[used++] = (edge){(int32_t)(j - first), (int32_t)(m - first),
-                                 0.5 * weight_of(b, e)};
+            pack[used++] =
+                (edge){(int32_t)(j - first), (int32_t)(m - first), 0.5 * weight_of(b, e)};
             if (used == PACKED)
                 RLAR_TRY(rlar__divided_send(ctx, other, pack, (size_t)used * sizeof *pack));
             used = used == PACKED ? 0 : used;
@@ -195,7 +196,7 @@ static rlar_status receive_edges(rlar_ctx *ctx, const build *b, int other) {
     for (int64_t done = 0; done < count; done += PACKED) {
         const int64_t size = count - done < PACKED ? count - done : PACKED;
         RLAR_TRY(rlar__divided_receive(ctx, other, b->l->incoming->edge + first + done,
-                                     (size_t)size * sizeof(edge)));
+                                       (size_t)size * sizeof(edge)));
     }
     return RLAR_OK;
 }
@@ -271,7 +272,8 @@ rlar_status rlar__laplacian_build_classes(rlar_ctx *ctx, const rlar_groups *grou
 
 void rlar__laplacian_carve_around(rlar_workspace *ws, const rlar_graph *graph,
                                   rlar_laplacian *out) {
-    const int64_t around = rlar__divided_before(graph->blocks) + rlar__divided_behind(graph->blocks);
+    const int64_t around =
+        rlar__divided_before(graph->blocks) + rlar__divided_behind(graph->blocks);
     size_t edges = 0;
     if (!rlar__size_mul((size_t)graph->stride, 2 * sizeof *out->other, &edges))
         ws->overflow = true;

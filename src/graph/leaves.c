@@ -173,7 +173,8 @@ static rlar_status fetch(rlar_ctx *ctx, const apart *q, int64_t sample, double *
     const size_t bytes = (size_t)c->p * sizeof *to;
     if (sample >= q->split->begin && sample < q->split->end)
         memcpy(to, c->z + sample * c->p, bytes);
-    return rlar__divided_spread(ctx, blocks, q->split, rlar__divided_owner(blocks, sample), to, bytes);
+    return rlar__divided_spread(ctx, blocks, q->split, rlar__divided_owner(blocks, sample), to,
+                                bytes);
 }
 
 static rlar_status halve_task(void *arg, int64_t part) {
@@ -201,7 +202,7 @@ static rlar_status cut_apart(rlar_ctx *ctx, const cutting *c, const rlar_divided
         RLAR_TRY(rlar__parallel(ctx, count, tell_task, &q));
     }
     RLAR_TRY(rlar__divided_gather_one(ctx, c->groups->blocks, split, sizeof *c->leaves->told,
-                                    c->leaves->told));
+                                      c->leaves->told));
     return rlar__parallel(ctx, c->parts, halve_task, &q);
 }
 
@@ -227,8 +228,7 @@ static int64_t leaves_of(int64_t size) {
 
 rlar_status rlar__leaves_cut(rlar_ctx *ctx, const rlar_groups *groups, int64_t p, const double *z,
                              uint64_t seed, double *room, rlar_leaves *out) {
-    cutting c = {
-        .groups = groups, .p = p, .z = z, .seed = seed, .room = room, .leaves = out};
+    cutting c = {.groups = groups, .p = p, .z = z, .seed = seed, .room = room, .leaves = out};
     const int64_t behind = groups->n + rlar__divided_behind(groups->blocks);
     int64_t most = 1;
     out->start[0] = 0;

@@ -125,8 +125,8 @@ static rlar_status leaf_task(void *arg, int64_t t) {
             const bool back = list[f].count > 0 && is_seen(b, member[e]);
             if (!there && !back)
                 continue;
-            const double d2 = there ? distance2(b, member[e], member[f])
-                                    : distance2(b, member[f], member[e]);
+            const double d2 =
+                there ? distance2(b, member[e], member[f]) : distance2(b, member[f], member[e]);
             if (there)
                 offer(&list[e], d2, member[f]);
             if (back)
@@ -141,15 +141,15 @@ static rlar_status leaves_step(rlar_ctx *ctx, job *b) {
 }
 
 static rlar_status compare_leaves(rlar_ctx *ctx, job *b) {
-    RLAR_TRY(rlar__leaves_cut(ctx, b->groups, b->p, b->z, b->local->cuts++, b->room,
-                              &b->local->leaves));
+    RLAR_TRY(
+        rlar__leaves_cut(ctx, b->groups, b->p, b->z, b->local->cuts++, b->room, &b->local->leaves));
     return look(ctx, b, leaves_step);
 }
 
 /* ---- Neighbours of neighbours ---- */
 
-/* Samples of the class met before: a hash table with open addressing, slots hold their number in it,
- * from 1 on. */
+/* Samples of the class met before: a hash table with open addressing, slots hold their number in
+ * it, from 1 on. */
 typedef struct seen {
     int64_t first;
     int32_t slot[SEEN];
@@ -212,7 +212,7 @@ static rlar_status gather_lists(rlar_ctx *ctx, const job *b) {
         for (int64_t e = split[i].begin * stride; e < split[i].end * stride; e++)
             lists[e] -= from;
         RLAR_TRY(rlar__divided_gather_one(ctx, b->groups->blocks, &split[i],
-                                        (size_t)stride * sizeof *lists, lists));
+                                          (size_t)stride * sizeof *lists, lists));
         for (int64_t e = split[i].from * stride; e < split[i].to * stride; e++)
             lists[e] += from;
     }

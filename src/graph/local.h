@@ -11,7 +11,7 @@ typedef struct rlar_local {
     rlar_leaves leaves;
     rlar_laplacian *l;
     rlar_laplacian around;
-    int32_t *lists; /* stride x n and others around; or NULL */
+    int32_t *lists;   /* stride x n and others around; or NULL */
     uint64_t cuts;    /* so far: the seed of the next */
     int64_t renewals; /* so far */
 } rlar_local;

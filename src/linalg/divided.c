@@ -42,8 +42,8 @@ static int64_t class_at(const rlar_blocks *blocks, int64_t m) {
 
 static rlar_divided split_of(const rlar_blocks *blocks, int64_t k) {
     rlar_divided s = {.from = blocks->first[k] - blocks->start,
-                    .to = blocks->first[k + 1] - blocks->start,
-                    .number = k};
+                      .to = blocks->first[k + 1] - blocks->start,
+                      .number = k};
     s.begin = most(s.from, 0);
     s.end = least(s.to, blocks->n);
     s.low = rlar__divided_owner(blocks, s.from);
@@ -116,8 +116,8 @@ static int next_holder(const rlar_blocks *blocks, const rlar_divided *s, int r, 
     return r;
 }
 
-rlar_status rlar__divided_spread(rlar_ctx *ctx, const rlar_blocks *blocks, const rlar_divided *split,
-                               int owner, void *bytes, size_t size) {
+rlar_status rlar__divided_spread(rlar_ctx *ctx, const rlar_blocks *blocks,
+                                 const rlar_divided *split, int owner, void *bytes, size_t size) {
     const int rank = rlar__team_rank(ctx), next = next_holder(blocks, split, rank, 1);
     const int previous = next_holder(blocks, split, rank, -1);
     for (size_t done = 0, count; done < size; done += count) {
@@ -132,19 +132,20 @@ rlar_status rlar__divided_spread(rlar_ctx *ctx, const rlar_blocks *blocks, const
 }
 
 rlar_status rlar__divided_gather_one(rlar_ctx *ctx, const rlar_blocks *blocks,
-                                   const rlar_divided *split, size_t size, void *first) {
+                                     const rlar_divided *split, size_t size, void *first) {
     for (int r = split->low; r <= split->high; r++) {
         int64_t from, to;
         part_of(blocks, split, r, &from, &to);
         if (from < to)
             RLAR_TRY(rlar__divided_spread(ctx, blocks, split, r,
-                                        (char *)first + from * (int64_t)size,
-                                        (size_t)(to - from) * size));
+                                          (char *)first + from * (int64_t)size,
+                                          (size_t)(to - from) * size));
     }
     return RLAR_OK;
 }
 
-rlar_status rlar__divided_gather(rlar_ctx *ctx, const rlar_blocks *blocks, size_t size, void *first) {
+rlar_status rlar__divided_gather(rlar_ctx *ctx, const rlar_blocks *blocks, size_t size,
+                                 void *first) {
     rlar_divided split[2];
     const int count = rlar__divided(blocks, split);
     for (int i = 0; i < count; i++)
@@ -180,7 +181,7 @@ static rlar_status pass_part(rlar_ctx *ctx, const rlar_blocks *blocks, const rla
 }
 
 rlar_status rlar__divided_pass(rlar_ctx *ctx, const rlar_blocks *blocks, int64_t n, int64_t p,
-                             const double *z, double *room, rlar_visit_fn visit, void *arg) {
+                               const double *z, double *room, rlar_visit_fn visit, void *arg) {
     const passing q = {.p = p, .z = z, .room = room, .visit = visit, .arg = arg};
     rlar_divided split[2];
     const int count = rlar__divided(blocks, split);
@@ -220,7 +221,7 @@ bool rlar__divided_mate(const rlar_blocks *blocks, int other) {
 }
 
 rlar_status rlar__divided_trade(rlar_ctx *ctx, const rlar_blocks *blocks, rlar_trade_fn trade,
-                              void *arg) {
+                                void *arg) {
     rlar_divided split[2];
     if (rlar__divided(blocks, split) == 0)
         return RLAR_OK;

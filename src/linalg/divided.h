@@ -32,15 +32,16 @@ int64_t rlar__divided_behind(const rlar_blocks *blocks);
 void *rlar__carve_around(rlar_workspace *ws, const rlar_blocks *blocks, int64_t n, size_t size);
 
 /* `size` bytes at `bytes` of rank `owner` to all that the class lies on. */
-rlar_status rlar__divided_spread(rlar_ctx *ctx, const rlar_blocks *blocks, const rlar_divided *split,
-                               int owner, void *bytes, size_t size);
+rlar_status rlar__divided_spread(rlar_ctx *ctx, const rlar_blocks *blocks,
+                                 const rlar_divided *split, int owner, void *bytes, size_t size);
 /* Whose is sample m of the class? */
 int rlar__divided_owner(const rlar_blocks *blocks, int64_t m);
 /* The elements of `size` bytes of all samples of one class that is cut, or of both, from those
  * here; the array has room around. */
 rlar_status rlar__divided_gather_one(rlar_ctx *ctx, const rlar_blocks *blocks,
-                                   const rlar_divided *split, size_t size, void *first);
-rlar_status rlar__divided_gather(rlar_ctx *ctx, const rlar_blocks *blocks, size_t size, void *first);
+                                     const rlar_divided *split, size_t size, void *first);
+rlar_status rlar__divided_gather(rlar_ctx *ctx, const rlar_blocks *blocks, size_t size,
+                                 void *first);
 
 /* Some samples, z of the first of them, in turn before the eyes of others of the same classes, the
  * samples begin .. end-1 here. */
@@ -53,7 +54,7 @@ typedef rlar_status (*rlar_visit_fn)(rlar_ctx *ctx, void *arg, const rlar_visit 
 /* The samples z (p x n) of the classes that are cut pass through all ranks that these lie on, then
  * those of the other classes here come by, all at once. room: p x RLAR_VISITORS. */
 rlar_status rlar__divided_pass(rlar_ctx *ctx, const rlar_blocks *blocks, int64_t n, int64_t p,
-                             const double *z, double *room, rlar_visit_fn visit, void *arg);
+                               const double *z, double *room, rlar_visit_fn visit, void *arg);
 
 /* Between two ranks, for those who know nothing of teams. */
 rlar_status rlar__divided_send(rlar_ctx *ctx, int to, const void *bytes, size_t size);
@@ -63,6 +64,6 @@ bool rlar__divided_mate(const rlar_blocks *blocks, int other);
 /* One after another with every rank that does; `first`: this one speaks first. */
 typedef rlar_status (*rlar_trade_fn)(rlar_ctx *ctx, void *arg, int other, bool first);
 rlar_status rlar__divided_trade(rlar_ctx *ctx, const rlar_blocks *blocks, rlar_trade_fn trade,
-                              void *arg);
+                                void *arg);
 
 #endif

@@ -119,8 +119,8 @@ static rlar_status send_samples(rlar_ctx *ctx, const rlar_errands *e, int other,
 static rlar_status receive_samples(rlar_ctx *ctx, const rlar_errands *e, int other, int64_t first,
                                    int64_t count) {
     for (int64_t i = 0; i < count; i += PACKED)
-        RLAR_TRY(rlar__team_receive(ctx, other, e->room + (first + i) * e->d,
-                                    packed(e, count - i)));
+        RLAR_TRY(
+            rlar__team_receive(ctx, other, e->room + (first + i) * e->d, packed(e, count - i)));
     return RLAR_OK;
 }
 

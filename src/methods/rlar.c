@@ -245,7 +245,7 @@ static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_p
     double pairs = 0.0;
     for (int64_t i = 0; i < st.c; i++) {
         const double count = (double)(st.groups.first[i + 1] - st.groups.first[i]);
-        pairs += count * count;
+        pairs += count * (double)rlar__class_size(&st.groups, i);
     }
     const double n = (double)st.n, d = (double)st.d, c = (double)st.c;
     const double edges = n * (double)st.graph.v.stride;

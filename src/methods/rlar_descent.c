@@ -50,9 +50,8 @@ void rlar__descent_carve(rlar_workspace *ws, rlar_descent *m) {
     m->gradient = rlar__carve(ws, m->coords.length, sizeof(double));
     m->previous = rlar__carve(ws, m->coords.length, sizeof(double));
     m->ray.v = rlar__carve(ws, m->coords.length, sizeof(double));
-    m->ray.image = m->coords.dual
-                       ? rlar__carve(ws, m->coords.image_length, sizeof(double))
-                       : rlar__carve_around(ws, st->groups.blocks, st->n, targets);
+    m->ray.image = m->coords.dual ? rlar__carve(ws, m->coords.image_length, sizeof(double))
+                                  : rlar__carve_around(ws, st->groups.blocks, st->n, targets);
     m->ray.room = rlar__carve(ws, m->coords.dual ? st->n : 0, targets);
     m->ray.trial = rlar__carve(ws, st->n, targets);
     m->ray.edge = rlar__carve(ws, st->n, edges);
@@ -191,7 +190,7 @@ static rlar_status search(rlar_ctx *ctx, rlar_descent *m, double slope, double v
     r->out = rlar__coords_outputs(&m->coords, r->image, r->room);
     if (!m->coords.dual)
         RLAR_TRY(rlar__divided_gather(ctx, m->st.groups.blocks, (size_t)m->st.c * sizeof *r->image,
-                                    r->image));
+                                      r->image));
     rlar__coords_aim(&m->coords, r->v, r->image);
     RLAR_TRY(rlar__each_sample(ctx, &m->st, ray_terms));
     return rlar__linesearch(ctx, ray_at, m, value, slope, SLOPE_LEFT, t);

@@ -86,9 +86,9 @@ static void test_shares_are_least(void **state) {
 
 /* ---- Fits ---- */
 
-static const int64_t CUT[3] = {5000, 300, 2500};   /* the first and the last are cut */
-static const int64_t MOSTLY[3] = {60, 9100, 40};   /* one class has nearly all */
-static const int64_t TWO[2] = {6200, 4500};        /* two classes on up to five ranks */
+static const int64_t CUT[3] = {5000, 300, 2500};          /* the first and the last are cut */
+static const int64_t MOSTLY[3] = {60, 9100, 40};          /* one class has nearly all */
+static const int64_t TWO[2] = {6200, 4500};               /* two classes on up to five ranks */
 static const int64_t CHAIN[4] = {4100, 4200, 4300, 4400}; /* a rank shares two classes */
 
 static void compare_large(uint64_t seed, int64_t d, int64_t c, const int64_t *sizes,
@@ -202,11 +202,11 @@ static void test_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shares),   cmocka_unit_test(test_shares_are_least),
-        cmocka_unit_test(test_paper),    cmocka_unit_test(test_exact),
-        cmocka_unit_test(test_local),    cmocka_unit_test(test_minimise),
+        cmocka_unit_test(test_shares),       cmocka_unit_test(test_shares_are_least),
+        cmocka_unit_test(test_paper),        cmocka_unit_test(test_exact),
+        cmocka_unit_test(test_local),        cmocka_unit_test(test_minimise),
         cmocka_unit_test(test_many_outputs), cmocka_unit_test(test_alpr),
-        cmocka_unit_test(test_others),   cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_others),       cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
