@@ -347,12 +347,12 @@ typedef struct rlar_team {
  * copied. When a call of one rank fails its host has to end the others, which wait for it. */
 RLAR_API rlar_status rlar_ctx_join(rlar_ctx *ctx, const rlar_team *team);
 /* From what each rank has read, in any number of parts with labels, to what it should hold for a
- * fit: classes are numbered alike on all ranks, and samples move so that a class lies on one rank
- * and sums are those of one process. Within a class the order is that of the ranks and of the
- * parts. The parts are freed as they go, and their places set to NULL; after an error the rest is
- * the caller's. A rank may have no parts, and may get no samples. With many small parts a rank
- * holds little more than its share at any time. Parts of LIBSVM files may differ in their number of
- * features: the largest counts. */
+ * fit: classes are numbered alike on all ranks, and samples move so that a class lies on one rank,
+ * or if it is larger than a fair share on several that follow each other, and sums are those of one
+ * process. Within a class the order is that of the ranks and of the parts. The parts are freed as
+ * they go, and their places set to NULL; after an error the rest is the caller's. A rank may have
+ * no parts, and may get no samples. With many small parts a rank holds little more than its share
+ * at any time. Parts of LIBSVM files may differ in their number of features: the largest counts. */
 RLAR_API rlar_status rlar_data_share(rlar_ctx *ctx, rlar_data **parts, int64_t count,
                                      rlar_data **out);
 

@@ -52,7 +52,7 @@ static rlar_status count_classes(rlar_ctx *ctx, const rlar_data *data, const rla
         t->first[i + 1] += t->first[i];
         t->whole[i + 1] += t->whole[i];
     }
-    return rlar__ranks_blocks(ctx, t->train.c, t->first, t->whole, &t->blocks);
+    return rlar__ranks_blocks(ctx, t->train.c, t->first, t->whole, t->cut, &t->blocks);
 }
 
 /* Stable: within a class the samples keep their order. */
@@ -114,6 +114,8 @@ static rlar_status group(rlar_ctx *ctx, const rlar_data *data, const rlar_fit_op
     RLAR_TRY(rlar__calloc(ctx, classes + 1, sizeof *t->first, "the classes", &t->first));
     RLAR_TRY(rlar__calloc(ctx, classes + 1, sizeof *t->whole, "the classes", &t->whole));
     RLAR_TRY(rlar__alloc(ctx, classes, sizeof *t->class_of, "the classes", &t->class_of));
+    if (ctx->team)
+        RLAR_TRY(rlar__alloc(ctx, ctx->team->ranks + 1, sizeof *t->cut, "the ranks", &t->cut));
     RLAR_TRY(rlar__alloc(ctx, classes, sizeof *map, "the classes", &map));
     rlar_status status = count_classes(ctx, data, o, t, map);
     if (status >= 0)
@@ -365,6 +367,7 @@ void rlar__training_clear(rlar_training *t) {
     rlar__free(t->label);
     rlar__free(t->first);
     rlar__free(t->whole);
+    rlar__free(t->cut);
     rlar__free(t->class_of);
 }
 

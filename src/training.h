@@ -18,6 +18,7 @@ struct rlar_training {
     int32_t *label; /* n */
     int64_t *first; /* c + 1 */
     int64_t *whole; /* c + 1: the same of all ranks */
+    int64_t *cut;   /* ranks + 1: where the samples of each rank begin; NULL: there is one */
     rlar_blocks blocks;
     int64_t *class_of;         /* c: the class of the data behind each class of the training */
     const rlar_method *sharer; /* whose shared object train.shared is, or NULL */

@@ -1,8 +1,8 @@
 /* share.c - from the samples that each rank has read to those that it should hold (ranks.h).
  *
  *   1. classes      the names of all ranks, sorted as a reader does, are numbered alike everywhere
- *   2. sizes        how many samples of each class each rank has read: who is to hold what, and in
- *                   which place every sample belongs, follows from this table
+ *   2. sizes        how many samples of each class each rank has read: in which place every sample
+ *                   belongs, and so who is to hold it, follows from this table
  *   3. samples      in rounds, in each of which every rank sends to every other the same fraction
  * of what it has for it, and puts what came in its place; a part is freed when all of it has gone.
  * So a rank gets no more than it gives away, however the samples were ordered, and holds little
@@ -30,11 +30,12 @@ typedef struct sharing {
     int64_t d, classes;
     int64_t *table;    /* ranks x classes: samples read */
     int64_t *whole;    /* classes + 1: where the classes begin, of all samples */
-    int64_t *cut;      /* ranks + 1: the classes of each rank */
-    int64_t *owner;    /* classes: the rank that is to hold them */
+    int64_t *cut;      /* ranks + 1: where the samples of each rank begin */
     int64_t *place;    /* ranks x classes: where the next sample that comes from there belongs */
+    int64_t *going;    /* ranks: samples that go there */
     int64_t *class_of; /* of the classes of all parts, the number among all */
     int64_t *first;    /* parts: the first of its classes there */
+    int32_t **owner;   /* parts: the rank that is to hold each sample */
     int64_t *left;     /* parts: samples that have not gone yet */
     cursor *next;      /* ranks */
     rlar_class_index index;
@@ -206,16 +207,41 @@ static void count_parts(const sharing *s, int64_t *own) {
             own[class_at(s, i, j)]++;
 }
 
+/* Where in its class, of all ranks, what rank r has read of it begins. */
+static int64_t read_before(const sharing *s, int r, int64_t k) {
+    int64_t before = 0;
+    for (int q = 0; q < r; q++)
+        before += s->table[q * s->classes + k];
+    return before;
+}
+
 /* Where on this rank the samples of class k that come from rank r begin: behind those of the
- * classes and of the ranks before. */
+ * classes and of the ranks before. Of a class that begins on another rank what comes first goes
+ * there. */
 static void find_places(sharing *s, int rank, int ranks) {
     for (int r = 0; r < ranks; r++)
-        for (int64_t k = s->cut[rank]; k < s->cut[rank + 1]; k++) {
-            int64_t at = s->whole[k] - s->whole[s->cut[rank]];
-            for (int before = 0; before < r; before++)
-                at += s->table[before * s->classes + k];
-            s->place[r * s->classes + k] = at;
+        for (int64_t k = 0; k < s->classes; k++) {
+            const int64_t at = s->whole[k] + read_before(s, r, k) - s->cut[rank];
+            s->place[r * s->classes + k] = at > 0 ? at : 0;
         }
+}
+
+/* Who is to hold the samples that were read here. next: classes, used. */
+static rlar_status find_owners(rlar_ctx *ctx, sharing *s, int rank, int ranks, int64_t *next) {
+    RLAR_TRY(rlar__calloc(ctx, s->parts, sizeof *s->owner, "the parts", &s->owner));
+    RLAR_TRY(rlar__calloc(ctx, ranks, sizeof *s->going, "the ranks", &s->going));
+    for (int64_t k = 0; k < s->classes; k++)
+        next[k] = s->whole[k] + read_before(s, rank, k);
+    for (int64_t i = 0; i < s->parts; i++) {
+        const int64_t n = s->part[i]->view.n;
+        RLAR_TRY(rlar__alloc(ctx, n, sizeof **s->owner, "who holds a sample", &s->owner[i]));
+        for (int64_t j = 0; j < n; j++) {
+            const int64_t at = next[class_at(s, i, j)]++;
+            s->owner[i][j] = (int32_t)rlar__class_of(s->cut, ranks, at);
+            s->going[s->owner[i][j]]++;
+        }
+    }
+    return RLAR_OK;
 }
 
 static rlar_status agree_on_sizes(rlar_ctx *ctx, sharing *s) {
@@ -225,7 +251,6 @@ static rlar_status agree_on_sizes(rlar_ctx *ctx, sharing *s) {
     RLAR_TRY(rlar__calloc(ctx, ranks, row, "the sizes of the classes", &s->place));
     RLAR_TRY(rlar__calloc(ctx, s->classes + 1, sizeof *s->whole, "the classes", &s->whole));
     RLAR_TRY(rlar__alloc(ctx, ranks + 1, sizeof *s->cut, "the ranks", &s->cut));
-    RLAR_TRY(rlar__alloc(ctx, s->classes, sizeof *s->owner, "the classes", &s->owner));
     count_parts(s, s->place); /* which is empty so far */
     RLAR_TRY(rlar__team_collect(ctx, s->place, row, s->table));
     for (int64_t k = 0; k < s->classes; k++) {
@@ -233,10 +258,8 @@ static rlar_status agree_on_sizes(rlar_ctx *ctx, sharing *s) {
         for (int r = 0; r < ranks; r++)
             s->whole[k + 1] += s->table[r * s->classes + k];
     }
-    rlar__ranks_cut(s->classes, s->whole, ranks, s->cut);
-    for (int r = 0; r < ranks; r++)
-        for (int64_t k = s->cut[r]; k < s->cut[r + 1]; k++)
-            s->owner[k] = r;
+    RLAR_TRY(rlar__ranks_cut(ctx, s->classes, s->whole, ranks, s->cut));
+    RLAR_TRY(find_owners(ctx, s, rank, ranks, s->place));
     find_places(s, rank, ranks);
     return RLAR_OK;
 }
@@ -249,7 +272,7 @@ static void advance(const sharing *s, int to, cursor *at) {
     for (at->row++; at->part < s->parts; at->part++, at->row = 0) {
         const rlar_data *part = s->part[at->part];
         for (; part && at->row < part->view.n; at->row++)
-            if (s->owner[class_at(s, at->part, at->row)] == to)
+            if (s->owner[at->part][at->row] == to)
                 return;
     }
 }
@@ -281,10 +304,8 @@ static double *place(sharing *s, int from, int64_t k) {
 }
 
 /* How many samples a rank gets of the parts in one round. */
-static int64_t portion(const sharing *s, int rank, int to, int64_t round) {
-    int64_t all = 0;
-    for (int64_t k = s->cut[to]; k < s->cut[to + 1]; k++)
-        all += s->table[rank * s->classes + k];
+static int64_t portion(const sharing *s, int to, int64_t round) {
+    const int64_t all = s->going[to];
     return rlar__range_cut(all, round + 1, s->rounds) - rlar__range_cut(all, round, s->rounds);
 }
 
@@ -308,7 +329,7 @@ static rlar_status parcel_take(rlar_ctx *ctx, int64_t count, int64_t d, parcel *
 }
 
 static rlar_status pack(rlar_ctx *ctx, sharing *s, int to, int64_t round, parcel *p) {
-    const int64_t count = portion(s, rlar__team_rank(ctx), to, round);
+    const int64_t count = portion(s, to, round);
     RLAR_TRY(parcel_take(ctx, count, s->d, p));
     for (; p->count < count; p->count++)
         p->label[p->count] = take(s, to, p->x + p->count * s->d);
@@ -347,19 +368,9 @@ static rlar_status trade(rlar_ctx *ctx, sharing *s, int other, int64_t round) {
     return status;
 }
 
-/* A tournament: in every turn each rank meets one other, so that nobody waits for a rank that waits
- * for a third. With an odd number of ranks one has a rest. */
-static int opponent(int rank, int ranks, int turn) {
-    const int even = ranks + ranks % 2, wheel = even - 1;
-    if (rank == wheel)
-        return turn;
-    const int other = ((2 * turn - rank) % wheel + wheel) % wheel;
-    return other == rank ? wheel : other;
-}
-
 /* What stays here. */
 static void keep(sharing *s, int rank, int64_t round) {
-    for (int64_t i = portion(s, rank, rank, round); i > 0; i--) {
+    for (int64_t i = portion(s, rank, round); i > 0; i--) {
         const cursor *at = &s->next[rank];
         (void)take(s, rank, place(s, rank, class_at(s, at->part, at->row)));
     }
@@ -367,8 +378,8 @@ static void keep(sharing *s, int rank, int64_t round) {
 
 static rlar_status exchange_round(rlar_ctx *ctx, sharing *s, int64_t round) {
     const int rank = rlar__team_rank(ctx), ranks = rlar__team_ranks(ctx);
-    for (int turn = 0; turn < ranks + ranks % 2 - 1; turn++) {
-        const int other = opponent(rank, ranks, turn);
+    for (int turn = 0; turn < rlar__team_turns(ranks); turn++) {
+        const int other = rlar__team_opponent(rank, ranks, turn);
         if (other < ranks)
             RLAR_TRY(trade(ctx, s, other, round));
     }
@@ -392,7 +403,7 @@ static rlar_status begin_moving(rlar_ctx *ctx, sharing *s) {
 static rlar_status move_samples(rlar_ctx *ctx, sharing *s) {
     const int rank = rlar__team_rank(ctx);
     rlar_data *out = s->out;
-    const int64_t n = s->whole[s->cut[rank + 1]] - s->whole[s->cut[rank]];
+    const int64_t n = s->cut[rank + 1] - s->cut[rank];
     out->room = rlar__padded(n);
     RLAR_TRY(
         rlar__alloc(ctx, out->room, (size_t)s->d * sizeof *out->own_x, "the samples", &out->own_x));
@@ -430,8 +441,10 @@ rlar_status rlar_data_share(rlar_ctx *ctx, rlar_data **parts, int64_t count, rla
     const char *file = count > 0 ? parts[0]->file : "shared", *name = file;
     RLAR_TRY(rlar__data_new(ctx, count > 0 ? parts[0]->name : name, "memory", file, &s.out));
     const rlar_status status = share(ctx, &s);
+    for (int64_t i = 0; i < count && s.owner; i++)
+        rlar__free(s.owner[i]);
     void *const arrays[] = {s.table,    s.whole, s.cut,  s.owner, s.place,
-                            s.class_of, s.first, s.left, s.next};
+                            s.class_of, s.first, s.left, s.next,  s.going};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         rlar__free(arrays[i]);
     rlar__class_index_free(&s.index);

@@ -75,6 +75,18 @@ rlar_status rlar__team_collect(rlar_ctx *ctx, const void *bytes, size_t count, v
     return rlar__team_broadcast(ctx, 0, all, (size_t)ranks * count);
 }
 
+int rlar__team_opponent(int rank, int ranks, int turn) {
+    const int even = ranks + ranks % 2, wheel = even - 1;
+    if (rank == wheel)
+        return turn;
+    const int other = ((2 * turn - rank) % wheel + wheel) % wheel;
+    return other == rank ? wheel : other;
+}
+
+int rlar__team_turns(int ranks) {
+    return ranks + ranks % 2 - 1;
+}
+
 rlar_status rlar_ctx_join(rlar_ctx *ctx, const rlar_team *team) {
     if (!ctx)
         return RLAR_E_ARG;

@@ -20,5 +20,10 @@ rlar_status rlar__team_ready(rlar_ctx *ctx, int from, bool *ready);
 rlar_status rlar__team_broadcast(rlar_ctx *ctx, int from, void *bytes, size_t count);
 /* all: `count` bytes of each rank, in their order. */
 rlar_status rlar__team_collect(rlar_ctx *ctx, const void *bytes, size_t count, void *all);
+/* Whom a rank meets in a turn of a tournament, in which all meet all in ranks - 1 turns (in `ranks`
+ * of them where that is odd): so nobody waits for a rank that waits for a third. `ranks` or more:
+ * nobody. */
+int rlar__team_opponent(int rank, int ranks, int turn);
+int rlar__team_turns(int ranks);
 
 #endif

@@ -52,6 +52,12 @@ int64_t rlar__class_size(const rlar_groups *groups, int64_t i) {
     return first[i + 1] - first[i];
 }
 
+void rlar__class_range(const rlar_groups *groups, int64_t i, int64_t *from, int64_t *to) {
+    const rlar_blocks *blocks = groups->blocks;
+    *from = blocks ? blocks->first[i] - blocks->start : groups->first[i];
+    *to = blocks ? blocks->first[i + 1] - blocks->start : groups->first[i + 1];
+}
+
 int64_t rlar__graph_rule(const rlar_groups *groups) {
     return rlar__graph_clamped(groups, 10) > 0 ? 3 : 7;
 }
@@ -88,7 +94,8 @@ void rlar__graph_carve(rlar_workspace *ws, const rlar_groups *groups, int64_t k,
     out->stride = stride;
     out->distance = rlar__carve(ws, groups->n, per_sample);
     out->neighbour = rlar__carve(ws, groups->n, per_sample / 2); /* int32_t */
-    out->norm2 = rlar__carve(ws, groups->n, sizeof *out->norm2);
+    out->norm2 = rlar__carve_around(ws, groups->blocks, groups->n, sizeof *out->norm2);
+    out->blocks = groups->blocks;
     out->block = rlar__carve(ws, groups->c + 1, sizeof *out->block);
 }
 
@@ -100,6 +107,9 @@ typedef struct search {
     const double *z;
     bool warm; /* the graph holds lists of the same groups and k */
     rlar_graph *graph;
+    double *room;     /* for visitors */
+    rlar_visit visit; /* who looks among whom */
+    double *norm2;    /* of the latter */
 } search;
 
 /* A sample that looks for neighbours among reach[0] .. reach[1]-1 and reach[2] .. reach[3]-1. */
@@ -120,6 +130,7 @@ _Static_assert((int)RLAR_PANEL_P <= (int)SAMPLES_PER_TASK,
 
 static query query_open(const search *s, int64_t j) {
     const int64_t *first = s->groups->first + s->groups->label[j], n = s->groups->n;
+    int64_t from, to;
     query q = {.j = j, .list = rlar__list_of(s->groups, s->k, s->graph, j)};
     switch (s->groups->reach) {
     case RLAR_REACH_ALIENS:
@@ -129,10 +140,18 @@ static query query_open(const search *s, int64_t j) {
         q.reach[1] = j, q.reach[2] = j + 1, q.reach[3] = n;
         break;
     default:
-        q.reach[0] = first[0], q.reach[1] = j, q.reach[2] = j + 1, q.reach[3] = first[1];
+        rlar__class_range(s->groups, s->groups->label[j], &from, &to);
+        q.reach[0] = from, q.reach[1] = j, q.reach[2] = j + 1, q.reach[3] = to;
     }
-    rlar__list_start(&q.list, s->warm, within_reach(s->groups, s->groups->label[j]), s->p, s->z, j);
     return q;
+}
+
+static const double *candidate(const search *s, int64_t m) {
+    return s->visit.z + (m - s->visit.from) * s->p;
+}
+
+static const double *norm2_of(const search *s, int64_t m) {
+    return s->norm2 + (m - s->visit.from);
 }
 
 /* Offer the candidates from .. to-1 of the block, whose row of distances is given. */
@@ -151,7 +170,7 @@ static void offer_bounded(const search *s, const query *q, const block *b, int64
     double limit = rlar__list_limit(&q->list);
     for (int64_t m = from; m < to; m++)
         if (!(row[m - b->from] > limit)) {
-            const double d2 = rlar__distance2(s->p, s->z + q->j * s->p, s->z + m * s->p);
+            const double d2 = rlar__distance2(s->p, s->z + q->j * s->p, candidate(s, m));
             rlar__list_offer(&q->list, d2, (int32_t)m);
             limit = rlar__list_limit(&q->list);
         }
@@ -180,7 +199,7 @@ static void offer_block(const search *s, const query *q, int64_t i, const block 
         offer(q, b, begin, to, row);
         return;
     }
-    rlar__lower_bounds2(s->p, b->to - b->from, s->graph->norm2[q->j], s->graph->norm2 + b->from,
+    rlar__lower_bounds2(s->p, b->to - b->from, s->graph->norm2[q->j], norm2_of(s, b->from),
                         b->numbers + i * BLOCK, row);
     offer_bounded(s, q, b, from, end, row);
     offer_bounded(s, q, b, begin, to, row);
@@ -189,7 +208,7 @@ static void offer_block(const search *s, const query *q, int64_t i, const block 
 /* ---- The samples of one task ---- */
 
 static void prepare(const search *s, int64_t start, int64_t end, block *b) {
-    const double *z = s->z + b->from * s->p;
+    const double *z = candidate(s, b->from);
     if (s->p < RLAR_PANEL_P)
         rlar__panels_pack(s->p, b->to - b->from, z, b->numbers);
     else
@@ -198,41 +217,84 @@ static void prepare(const search *s, int64_t start, int64_t end, block *b) {
 }
 
 /* Candidates in ascending order, block by block, each offered to all samples of the task. */
-static rlar_status search_task(void *arg, int64_t start, int64_t end) {
+static rlar_status search_task(void *arg, int64_t first, int64_t last) {
     const search *s = arg;
+    const int64_t start = s->visit.begin + first, end = s->visit.begin + last;
     query queries[SAMPLES_PER_TASK] = {0};
     for (int64_t j = start; j < end; j++)
         queries[j - start] = query_open(s, j);
-    const int64_t last = queries[end - start - 1].reach[3];
-    block b = {.from = queries[0].reach[0]};
-    for (; b.from < last; b.from = b.to) {
-        b.to = least(b.from + BLOCK, last);
+    const int64_t stop = least(queries[end - start - 1].reach[3], s->visit.to);
+    block b = {.from = most(queries[0].reach[0], s->visit.from)};
+    for (; b.from < stop; b.from = b.to) {
+        b.to = least(b.from + BLOCK, stop);
         prepare(s, start, end, &b);
         for (int64_t j = start; j < end; j++)
             offer_block(s, &queries[j - start], j - start, &b);
     }
-    for (int64_t j = start; j < end; j++)
-        rlar__list_close(&queries[j - start].list);
     return RLAR_OK;
 }
 
 /* ---- All samples ---- */
 
-static rlar_status norms_task(void *arg, int64_t start, int64_t end) {
+static rlar_status start_task(void *arg, int64_t start, int64_t end) {
     const search *s = arg;
-    for (int64_t j = start; j < end; j++)
-        s->graph->norm2[j] = rlar__dot(s->p, s->z + j * s->p, s->z + j * s->p);
+    for (int64_t j = start; j < end; j++) {
+        const rlar_list list = rlar__list_of(s->groups, s->k, s->graph, j);
+        rlar__list_start(&list, s->warm, within_reach(s->groups, s->groups->label[j]), s->p, s->z,
+                         j);
+    }
     return RLAR_OK;
 }
 
-static rlar_status run(rlar_ctx *ctx, search *s) {
-    const int64_t n = s->groups->n;
-    if (s->p >= RLAR_PANEL_P) {
-        RLAR_TRY(rlar__parallel_ranges(ctx, n, SAMPLES_PER_TASK, norms_task, s));
-        if (s->groups->reach == RLAR_REACH_MATES)
-            return rlar__tiles_nearest(ctx, s->groups, s->k, s->p, s->z, s->warm, s->graph);
+static rlar_status close_task(void *arg, int64_t start, int64_t end) {
+    const search *s = arg;
+    for (int64_t j = start; j < end; j++) {
+        const rlar_list list = rlar__list_of(s->groups, s->k, s->graph, j);
+        rlar__list_close(&list);
     }
-    return rlar__parallel_ranges(ctx, n, SAMPLES_PER_TASK, search_task, s);
+    return RLAR_OK;
+}
+
+static rlar_status over_samples(rlar_ctx *ctx, search *s, rlar_range_task task) {
+    return rlar__parallel_ranges(ctx, s->groups->n, SAMPLES_PER_TASK, task, s);
+}
+
+static rlar_status norms_task(void *arg, int64_t start, int64_t end) {
+    const search *s = arg;
+    for (int64_t i = start; i < end; i++) {
+        const double *z = s->visit.z + i * s->p;
+        s->norm2[i] = rlar__dot(s->p, z, z);
+    }
+    return RLAR_OK;
+}
+
+/* Squares of those who are seen, for the bounds. */
+static rlar_status make_norms(rlar_ctx *ctx, search *s) {
+    if (s->p < RLAR_PANEL_P)
+        return RLAR_OK;
+    return rlar__parallel_ranges(ctx, s->visit.to - s->visit.from, SAMPLES_PER_TASK, norms_task, s);
+}
+
+/* All samples that z has. */
+static void see_all(search *s) {
+    const int64_t before = rlar__divided_before(s->groups->blocks), n = s->groups->n;
+    s->visit = (rlar_visit){.end = n,
+                            .from = -before,
+                            .to = n + rlar__divided_behind(s->groups->blocks),
+                            .z = s->z - before * s->p};
+    s->norm2 = s->graph->norm2 - before;
+}
+
+static rlar_status run(rlar_ctx *ctx, search *s) {
+    rlar_divided split[2];
+    see_all(s);
+    RLAR_TRY(make_norms(ctx, s));
+    if (s->p >= RLAR_PANEL_P && s->groups->reach == RLAR_REACH_MATES &&
+        rlar__divided(s->groups->blocks, split) == 0)
+        return rlar__tiles_nearest(ctx, s->groups, s->k, s->p, s->z, s->warm, s->graph);
+    RLAR_TRY(over_samples(ctx, s, start_task));
+    RLAR_TRY(over_samples(ctx, s, search_task));
+    return over_samples(ctx, s, close_task);
 }
 
 rlar_status rlar__graph_nearest(rlar_ctx *ctx, const rlar_groups *groups, int64_t k, int64_t p,
@@ -245,4 +307,29 @@ rlar_status rlar__graph_renew(rlar_ctx *ctx, const rlar_groups *groups, int64_t 
                               const double *z, rlar_graph *graph) {
     search s = {.groups = groups, .k = k, .p = p, .z = z, .warm = true, .graph = graph};
     return run(ctx, &s);
+}
+
+/* ---- Samples that pass by ---- */
+
+static rlar_status look_at(rlar_ctx *ctx, void *arg, const rlar_visit *visit) {
+    search *s = arg;
+    s->visit = *visit;
+    s->norm2 = visit->to - visit->from > RLAR_VISITORS ? s->graph->norm2 + visit->from
+                                                       : s->room + s->p * RLAR_VISITORS;
+    RLAR_TRY(make_norms(ctx, s));
+    return rlar__parallel_ranges(ctx, visit->end - visit->begin, SAMPLES_PER_TASK, search_task, s);
+}
+
+rlar_status rlar__graph_nearest_apart(rlar_ctx *ctx, const rlar_groups *groups, int64_t k,
+                                      int64_t p, const double *z, double *room, rlar_graph *graph) {
+    search s = {.groups = groups, .k = k, .p = p, .z = z, .graph = graph, .room = room};
+    rlar_divided split[2];
+    if (rlar__divided(groups->blocks, split) == 0)
+        return run(ctx, &s);
+    s.visit = (rlar_visit){.to = groups->n, .z = z}; /* squares of those here */
+    s.norm2 = graph->norm2;
+    RLAR_TRY(make_norms(ctx, &s));
+    RLAR_TRY(over_samples(ctx, &s, start_task));
+    RLAR_TRY(rlar__divided_pass(ctx, groups->blocks, groups->n, p, z, room, look_at, &s));
+    return over_samples(ctx, &s, close_task);
 }

@@ -3,6 +3,7 @@
 #define RLAR_KNN_H
 
 #include "linalg/linalg.h"
+#include "linalg/divided.h"
 
 /* Among whom a sample looks for neighbours. */
 typedef enum rlar_reach {
@@ -17,12 +18,15 @@ typedef struct rlar_groups {
     const int64_t *first;
     const int32_t *label;
     rlar_reach reach;          /* zero: the class, as in the paper */
-    const rlar_blocks *blocks; /* for sums over the samples of all ranks; NULL: all are here. A
-                                  class lies on one rank, so that its graph is local. */
+    const rlar_blocks *blocks; /* for sums over the samples of all ranks; NULL: all are here. Of a
+                                  class that lies on several of them, first has what is here. */
 } rlar_groups;
 
 /* Of all ranks. */
 int64_t rlar__class_size(const rlar_groups *groups, int64_t i);
+/* The samples of class i, one of those here, wherever they lie: counted from the first one here
+ * (divided.h). */
+void rlar__class_range(const rlar_groups *groups, int64_t i, int64_t *from, int64_t *to);
 
 /* Directed: sample j chooses count(j) others, nearest first: k, or all within reach where they are
  * fewer. */
@@ -31,8 +35,9 @@ typedef struct rlar_graph {
     int64_t stride;     /* room per sample: the largest count */
     int32_t *neighbour; /* stride x n */
     double *distance;   /* stride x n: G at the chosen pairs */
-    double *norm2;      /* n, and */
+    double *norm2;      /* n, and others of the same classes around them, and */
     int64_t *block;     /* c + 1: room for the search */
+    const rlar_blocks *blocks;
 } rlar_graph;
 
 /* The most neighbours any sample has. */
@@ -50,7 +55,12 @@ void rlar__graph_carve(rlar_workspace *ws, const rlar_groups *groups, int64_t k,
  * by a test for zero [N3]; ties go to the lower index. z is p x n. Costs 3 p per pair. */
 rlar_status rlar__graph_nearest(rlar_ctx *ctx, const rlar_groups *groups, int64_t k, int64_t p,
                                 const double *z, rlar_graph *graph);
-/* The same lists, sooner: the graph holds those of an earlier z, same groups and k. */
+/* The same where a class may lie on several ranks: its samples pass through all of them. room:
+ * p + 1 numbers for each of RLAR_VISITORS. */
+rlar_status rlar__graph_nearest_apart(rlar_ctx *ctx, const rlar_groups *groups, int64_t k,
+                                      int64_t p, const double *z, double *room, rlar_graph *graph);
+/* The same lists, sooner: the graph holds those of an earlier z, same groups and k. Of a class that
+ * lies on several ranks z has all samples, around those here. */
 rlar_status rlar__graph_renew(rlar_ctx *ctx, const rlar_groups *groups, int64_t k, int64_t p,
                               const double *z, rlar_graph *graph);
 /* How many of the neighbours were not in `before`, lists of the same groups and k. */

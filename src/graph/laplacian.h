@@ -13,8 +13,9 @@ enum { RLAR_STRIP = 32 }; /* features at once: four vectors of eight */
 typedef struct rlar_laplacian {
     int64_t n;
     int64_t *start; /* n + 1 */
-    int32_t *other;
+    int32_t *other; /* of a class that lies on several ranks perhaps elsewhere (divided.h) */
     double *weight;
+    struct rlar_incoming *incoming; /* edges from other ranks, while it is built; or NULL */
 } rlar_laplacian;
 
 void rlar__laplacian_carve(rlar_workspace *ws, const rlar_graph *graph, rlar_laplacian *out);
@@ -23,10 +24,17 @@ void rlar__laplacian_carve(rlar_workspace *ws, const rlar_graph *graph, rlar_lap
  * weight 0 are left out. */
 void rlar__laplacian_build(const rlar_groups *groups, int64_t k, const rlar_graph *graph,
                            const double *s, rlar_laplacian *out);
-/* The same on all threads, for edges within classes. s NULL: all weights are 1. */
+/* The same on all threads, for edges within classes, also where these lie on several ranks. s NULL:
+ * all weights are 1. */
 rlar_status rlar__laplacian_build_classes(rlar_ctx *ctx, const rlar_groups *groups, int64_t k,
                                           const rlar_graph *graph, const double *s,
                                           rlar_laplacian *out);
+
+/* Who is joined with whom, without weights, of all samples of the classes here: the lists of the
+ * graph are there for those on other ranks, too, around those here. */
+void rlar__laplacian_carve_around(rlar_workspace *ws, const rlar_graph *graph, rlar_laplacian *out);
+rlar_status rlar__laplacian_build_around(rlar_ctx *ctx, const rlar_groups *groups, int64_t k,
+                                         const rlar_graph *graph, rlar_laplacian *out);
 
 /* out += beta (L x)_j for one sample, x of d rows: sum of weight (x_j - x_m), from the differences.
  */

@@ -28,21 +28,30 @@ void rlar__learned_init(const rlar_groups *groups, int64_t k, rlar_search search
         out->first = first;
 }
 
-void rlar__learned_carve(rlar_workspace *ws, const rlar_groups *groups, rlar_learned *graph) {
+void rlar__learned_carve(rlar_workspace *ws, const rlar_groups *groups, int64_t d,
+                         rlar_learned *graph) {
+    rlar_divided split[2];
+    size_t sample = 0;
+    if (!rlar__size_mul((size_t)(d + 1), sizeof(double), &sample))
+        ws->overflow = true;
     rlar__graph_carve(ws, groups, graph->k, &graph->v);
     graph->twin = rlar__carve(ws, groups->n, sizeof *graph->twin);
     rlar__laplacian_carve(ws, &graph->v, &graph->l);
     if (graph->local)
-        rlar__local_carve(ws, groups, &graph->l, &graph->near);
+        rlar__local_carve(ws, groups, &graph->v, &graph->l, &graph->near);
+    graph->room = NULL;
+    if (rlar__divided(groups->blocks, split) > 0)
+        graph->room = rlar__carve(ws, RLAR_VISITORS, sample);
 }
 
 static rlar_status first_lists(rlar_ctx *ctx, const rlar_groups *groups, int64_t d, const double *x,
                                rlar_learned *graph) {
     const size_t places = (size_t)(groups->n * graph->v.stride);
     if (graph->local_first)
-        return rlar__local_nearest(ctx, groups, graph->k, d, x, &graph->near, &graph->v);
+        return rlar__local_nearest(ctx, groups, graph->k, d, x, graph->room, &graph->near,
+                                   &graph->v);
     if (!graph->first)
-        return rlar__graph_nearest(ctx, groups, graph->k, d, x, &graph->v);
+        return rlar__graph_nearest_apart(ctx, groups, graph->k, d, x, graph->room, &graph->v);
     memcpy(graph->v.neighbour, graph->first->graph.neighbour, places * sizeof *graph->v.neighbour);
     memcpy(graph->v.distance, graph->first->graph.distance, places * sizeof *graph->v.distance);
     return RLAR_OK;

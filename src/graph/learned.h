@@ -24,6 +24,7 @@ typedef struct rlar_learned {
     bool *twin;       /* n: may equal another sample of its class */
     rlar_laplacian l; /* built by the owner, who has the weights */
     rlar_local near;
+    double *room; /* for samples of other ranks; NULL: no class is cut */
 } rlar_learned;
 
 /* How many samples the largest class has. */
@@ -31,11 +32,14 @@ int64_t rlar__largest_class(const rlar_groups *groups);
 /* k neighbours; first: NULL, or used where it fits. */
 void rlar__learned_init(const rlar_groups *groups, int64_t k, rlar_search search,
                         const rlar_first_graph *first, rlar_learned *out);
-void rlar__learned_carve(rlar_workspace *ws, const rlar_groups *groups, rlar_learned *graph);
+/* For samples of d numbers. */
+void rlar__learned_carve(rlar_workspace *ws, const rlar_groups *groups, int64_t d,
+                         rlar_learned *graph);
 /* From the samples (d x n). */
 rlar_status rlar__learned_start(rlar_ctx *ctx, const rlar_groups *groups, int64_t d,
                                 const double *x, rlar_learned *graph);
-/* From the outputs (p x n). The local search takes no neighbour that is farther. */
+/* From the outputs (p x n, and around them those of the same classes on other ranks). The local
+ * search takes no neighbour that is farther. */
 rlar_status rlar__learned_renew(rlar_ctx *ctx, const rlar_groups *groups, int64_t p,
                                 const double *z, rlar_learned *graph);
 

@@ -52,6 +52,8 @@ typedef struct rlar_blocks {
     int64_t start;         /* where the samples here do */
     int64_t before, total; /* blocks before those here, and in all */
     bool ranks;            /* others are elsewhere, perhaps all of them */
+    const int64_t *cut;    /* holders + 1: where the samples of each rank begin; NULL: not known */
+    int holders;           /* ranks */
 } rlar_blocks;
 
 /* All samples are here. */

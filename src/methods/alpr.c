@@ -47,13 +47,14 @@ static const rlar_kernel row_kernel = {RLAR_KERNEL_FLOOR, 1e-10};
 
 typedef struct state {
     int64_t n, d, c;
+    int64_t all; /* samples of all ranks */
     const double *x;
     rlar_groups groups;
     double lambda1, lambda2, threshold;
     int64_t iters;
     double *w;        /* d x c: the caller's */
     double *b;        /* c: the caller's, stays 0 */
-    double *t, *y;    /* c x n: targets and outputs */
+    double *t, *y;    /* c x n: targets and outputs, these also of mates on other ranks */
     rlar_graph graph; /* complete within the classes; distance holds the squared d_jk */
     double *s;        /* 2 n_i S^2 at its edges */
     rlar_laplacian l;
@@ -68,6 +69,7 @@ static void state_init(state *st, const rlar_train *train, const rlar_params *pa
     *st = (state){.n = train->n,
                   .d = train->d,
                   .c = train->c,
+                  .all = rlar__train_samples(train),
                   .x = train->x,
                   .groups = rlar__train_groups(train),
                   .lambda1 = rlar__param(params, "lambda1"),
@@ -80,27 +82,28 @@ static void state_carve(rlar_workspace *ws, void *arg) {
     state *st = arg;
     const int64_t n = st->n, d = st->d, c = st->c;
     st->t = rlar__carve(ws, n * c, sizeof *st->t);
-    st->y = rlar__carve(ws, n * c, sizeof *st->y);
+    st->y = rlar__carve_around(ws, st->groups.blocks, n, (size_t)c * sizeof *st->y);
     st->dhat = rlar__carve(ws, n, sizeof *st->dhat);
     st->dtil = rlar__carve(ws, d, sizeof *st->dtil);
     st->value = rlar__carve(ws, n, sizeof *st->value);
-    rlar__graph_carve(ws, &st->groups, n, &st->graph);
+    rlar__graph_carve(ws, &st->groups, st->all, &st->graph);
     st->s = rlar__carve(ws, n * st->graph.stride, sizeof *st->s);
     rlar__laplacian_carve(ws, &st->graph, &st->l);
     rlar__wsolve_carve(ws, &st->groups, d, c, rlar__wsolve_prefers_dual(&st->groups, d),
                        &st->wsolver);
 }
 
-/* How many others the class of sample j has: its edges, with k = n. */
+/* How many others the class of sample j has: its edges, with k = n, all of them. */
 static int64_t others(const state *st, int64_t j) {
-    return rlar__graph_count(&st->groups, st->n, j);
+    return rlar__graph_count(&st->groups, st->all, j);
 }
 
 /* All others of the class, in the order of the samples; S_jk = 1/(n_i - 1). */
 static void complete_graph(state *st) {
     for (int64_t j = 0; j < st->n; j++) {
-        const int64_t count = others(st, j), first = st->groups.first[st->groups.label[j]];
-        const int64_t row = j * st->graph.stride;
+        const int64_t count = others(st, j), row = j * st->graph.stride;
+        int64_t first, last;
+        rlar__class_range(&st->groups, st->groups.label[j], &first, &last);
         for (int64_t e = 0; e < count; e++) {
             const int64_t k = first + e;
             const double share = 1.0 / (double)count;
@@ -122,7 +125,7 @@ static void initialise(state *st) {
 /* ---- The steps ---- */
 
 static rlar_status update_w(rlar_ctx *ctx, state *st, int *ridged) {
-    RLAR_TRY(rlar__laplacian_build_classes(ctx, &st->groups, st->n, &st->graph, st->s, &st->l));
+    RLAR_TRY(rlar__laplacian_build_classes(ctx, &st->groups, st->all, &st->graph, st->s, &st->l));
     const rlar_wproblem problem = {.n = st->n,
                                    .d = st->d,
                                    .c = st->c,
@@ -141,6 +144,7 @@ static rlar_status update_w(rlar_ctx *ctx, state *st, int *ridged) {
 static rlar_status update_t(rlar_ctx *ctx, state *st) {
     RLAR_TRY(rlar__targets_outputs(ctx, st->groups.blocks, st->c, st->n, st->d, st->w, NULL, st->x,
                                    st->y));
+    RLAR_TRY(rlar__divided_gather(ctx, st->groups.blocks, (size_t)st->c * sizeof *st->y, st->y));
     return rlar__retarget(ctx, st->c, st->n, st->y, st->groups.label, st->t);
 }
 

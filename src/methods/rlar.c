@@ -90,6 +90,7 @@ static rlar_status algorithm_1(rlar_ctx *ctx, void *arg, rlar_info *info) {
     const int count = rlar__state_kept(st, info, kept);
     int64_t done;
     info->dual = st->wsolver.dual;
+    RLAR_TRY(rlar__state_open(ctx, st));
     RLAR_TRY(begin(ctx, st, kept, count, &done, info));
     for (int64_t t = done + 1; t <= st->iters && !info->converged; t++) {
         const double before = info->smoothed;
@@ -244,7 +245,7 @@ static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_p
     double pairs = 0.0;
     for (int64_t i = 0; i < st.c; i++) {
         const double count = (double)(st.groups.first[i + 1] - st.groups.first[i]);
-        pairs += count * count;
+        pairs += count * (double)rlar__class_size(&st.groups, i);
     }
     const double n = (double)st.n, d = (double)st.d, c = (double)st.c;
     const double edges = n * (double)st.graph.v.stride;

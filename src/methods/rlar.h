@@ -30,7 +30,8 @@ typedef struct rlar_state {
     const rlar_checkpoint *checkpoint;
     /* What is learned. */
     double *w, *b;      /* d x c, c: the caller's */
-    double *t, *y;      /* c x n: targets and outputs */
+    double *t, *y;      /* c x n: targets and outputs, these also of mates on other ranks */
+    uint64_t *print;    /* 2 x n, likewise: what tells unequal samples apart; or NULL */
     rlar_learned graph; /* V and G, L */
     /* Weights. */
     rlar_kernel kernel, edge_kernel, row_kernel; /* of residuals, edges, rows of W */
@@ -49,6 +50,11 @@ typedef void (*rlar_sample_fn)(rlar_state *st, int64_t j);
 rlar_status rlar__each_sample(rlar_ctx *ctx, rlar_state *st, rlar_sample_fn for_each);
 /* The sum of a number for each sample, over all ranks. */
 rlar_status rlar__state_sum(rlar_ctx *ctx, const rlar_state *st, const double *terms, double *out);
+
+/* Once, before anything else. */
+rlar_status rlar__state_open(rlar_ctx *ctx, rlar_state *st);
+/* Y = W^T X + b 1^T, also of the samples of the same classes on other ranks. */
+rlar_status rlar__state_outputs(rlar_ctx *ctx, rlar_state *st);
 
 /* ---- The steps of Algorithm 1 ---- */
 

@@ -50,7 +50,8 @@ void rlar__descent_carve(rlar_workspace *ws, rlar_descent *m) {
     m->gradient = rlar__carve(ws, m->coords.length, sizeof(double));
     m->previous = rlar__carve(ws, m->coords.length, sizeof(double));
     m->ray.v = rlar__carve(ws, m->coords.length, sizeof(double));
-    m->ray.image = rlar__carve(ws, m->coords.image_length, sizeof(double));
+    m->ray.image = m->coords.dual ? rlar__carve(ws, m->coords.image_length, sizeof(double))
+                                  : rlar__carve_around(ws, st->groups.blocks, st->n, targets);
     m->ray.room = rlar__carve(ws, m->coords.dual ? st->n : 0, targets);
     m->ray.trial = rlar__carve(ws, st->n, targets);
     m->ray.edge = rlar__carve(ws, st->n, edges);
@@ -187,15 +188,20 @@ static rlar_status direct(rlar_ctx *ctx, rlar_descent *m, double *slope) {
 static rlar_status search(rlar_ctx *ctx, rlar_descent *m, double slope, double value, double *t) {
     rlar_ray *r = &m->ray;
     r->out = rlar__coords_outputs(&m->coords, r->image, r->room);
+    if (!m->coords.dual)
+        RLAR_TRY(rlar__divided_gather(ctx, m->st.groups.blocks, (size_t)m->st.c * sizeof *r->image,
+                                      r->image));
     rlar__coords_aim(&m->coords, r->v, r->image);
     RLAR_TRY(rlar__each_sample(ctx, &m->st, ray_terms));
     return rlar__linesearch(ctx, ray_at, m, value, slope, SLOPE_LEFT, t);
 }
 
 static void move(rlar_descent *m, double t) {
-    const int64_t size = m->st.n * m->st.c;
+    const rlar_blocks *blocks = m->st.groups.blocks;
+    const int64_t first = -rlar__divided_before(blocks) * m->st.c;
+    const int64_t end = (m->st.n + rlar__divided_behind(blocks)) * m->st.c;
     rlar__coords_move(&m->coords, m->ray.v, t);
-    for (int64_t i = 0; i < size; i++)
+    for (int64_t i = first; i < end; i++)
         m->st.y[i] += t * m->ray.out[i];
 }
 
@@ -299,8 +305,7 @@ rlar_status rlar__descend(rlar_ctx *ctx, rlar_descent *m, double eps, rlar_info 
 
 rlar_status rlar__descent_outputs(rlar_ctx *ctx, rlar_descent *m) {
     rlar_state *st = &m->st;
-    RLAR_TRY(rlar__targets_outputs(ctx, st->groups.blocks, st->c, st->n, st->d, st->w, st->b, st->x,
-                                   st->y));
+    RLAR_TRY(rlar__state_outputs(ctx, st));
     return rlar__update_g_v(ctx, st);
 }
 

@@ -172,8 +172,7 @@ static rlar_status resume(rlar_ctx *ctx, rlar_minimum *q, rlar_info *info, bool 
         return RLAR_OK;
     info->iterations = t;
     q->m.first = q->m.cold = false;
-    return rlar__targets_outputs(ctx, st->groups.blocks, st->c, st->n, st->d, st->w, st->b, st->x,
-                                 st->y);
+    return rlar__state_outputs(ctx, st);
 }
 
 /* ---- The ends of the path: W = 0, and rows of W that want to be ---- */
@@ -213,7 +212,8 @@ static rlar_status start_at_zero(rlar_ctx *ctx, rlar_minimum *q, double *strain,
     memset(st->w, 0, (size_t)(st->d * st->c) * sizeof *st->w);
     rlar__zero_offset(st);
     memcpy(m->zero_b, st->b, (size_t)st->c * sizeof *st->b);
-    for (int64_t i = 0; i < st->n; i++)
+    const int64_t behind = st->n + rlar__divided_behind(st->groups.blocks);
+    for (int64_t i = -rlar__divided_before(st->groups.blocks); i < behind; i++)
         memcpy(st->y + i * st->c, st->b, (size_t)st->c * sizeof *st->b);
     memset(v->distance, 0, (size_t)(st->n * v->stride) * sizeof *v->distance);
     rlar__descent_smooth(m, PLAIN_EPS, PLAIN_EPS, PLAIN_EPS);
@@ -312,6 +312,7 @@ static rlar_status minimise(rlar_ctx *ctx, void *arg, rlar_info *info) {
     double strain;
     bool resumed;
     info->dual = q->m.st.wsolver.dual;
+    RLAR_TRY(rlar__state_open(ctx, &q->m.st));
     RLAR_TRY(begin(ctx, q, &strain, info));
     RLAR_TRY(resume(ctx, q, info, &resumed));
     if (!q->plain) {

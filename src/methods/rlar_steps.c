@@ -58,17 +58,53 @@ void rlar__state_carve(rlar_workspace *ws, rlar_state *st) {
     if (!rlar__size_mul((size_t)st->c, sizeof(double), &targets))
         ws->overflow = true;
     const int64_t outputs = st->n > 0 ? st->n : 1; /* a rank without samples has an offset, too */
+    const rlar_blocks *blocks = st->groups.blocks;
+    rlar_divided split[2];
     st->t = rlar__carve(ws, outputs, targets);
-    st->y = rlar__carve(ws, outputs, targets);
+    st->y = rlar__carve_around(ws, blocks, outputs, targets);
+    st->print = NULL;
+    if (rlar__divided(blocks, split) > 0)
+        st->print = rlar__carve_around(ws, blocks, st->n, 2 * sizeof *st->print);
     st->dhat = rlar__carve(ws, st->n, sizeof(double));
     st->dtil = rlar__carve(ws, st->d, sizeof(double));
     st->value = rlar__carve(ws, st->n, sizeof(double));
     st->smooth = rlar__carve(ws, st->n, sizeof(double));
-    rlar__learned_carve(ws, &st->groups, &st->graph);
+    rlar__learned_carve(ws, &st->groups, st->d, &st->graph);
     if (!rlar__size_mul((size_t)st->graph.v.stride, sizeof(double), &edges))
         ws->overflow = true;
     st->s = rlar__carve(ws, st->n, edges);
     rlar__wsolve_carve(ws, &st->groups, st->d, st->c, st->dual, &st->wsolver);
+}
+
+/* ---- Samples on other ranks ---- */
+
+/* Two numbers that differ where samples do, but for chances of 1 in 2^128; 0 and -0 are equal. */
+static void print_of(rlar_state *st, int64_t j) {
+    const uint64_t factor[2] = {UINT64_C(0x9e3779b97f4a7c15), UINT64_C(0xd6e8feb86659fd93)};
+    uint64_t *print = st->print + 2 * j;
+    for (int k = 0; k < 2; k++) {
+        print[k] = factor[k];
+        for (int64_t r = 0; r < st->d; r++) {
+            const double x = st->x[j * st->d + r] + 0.0;
+            uint64_t bits;
+            memcpy(&bits, &x, sizeof bits);
+            print[k] = (print[k] ^ bits) * factor[1 - k];
+            print[k] ^= print[k] >> 29;
+        }
+    }
+}
+
+rlar_status rlar__state_open(rlar_ctx *ctx, rlar_state *st) {
+    if (!st->print)
+        return RLAR_OK;
+    RLAR_TRY(rlar__each_sample(ctx, st, print_of));
+    return rlar__divided_gather(ctx, st->groups.blocks, 2 * sizeof *st->print, st->print);
+}
+
+rlar_status rlar__state_outputs(rlar_ctx *ctx, rlar_state *st) {
+    RLAR_TRY(rlar__targets_outputs(ctx, st->groups.blocks, st->c, st->n, st->d, st->w, st->b, st->x,
+                                   st->y));
+    return rlar__divided_gather(ctx, st->groups.blocks, (size_t)st->c * sizeof *st->y, st->y);
 }
 
 /* ---- The steps of Algorithm 1 ---- */
@@ -106,7 +142,13 @@ rlar_status rlar__state_sum(rlar_ctx *ctx, const rlar_state *st, const double *t
 
 /* Equal samples: their edge is the cheapest, hence chosen, but adds nothing to X L X^T [N4]. */
 static bool same_sample(const rlar_state *st, int64_t j, int64_t m) {
-    return rlar__distance2(st->d, st->x + j * st->d, st->x + m * st->d) == 0.0;
+    const double *x = st->x + j * st->d;
+    if (m < 0 || m >= st->n) /* on another rank */
+        return memcmp(st->print + 2 * j, st->print + 2 * m, 2 * sizeof *st->print) == 0;
+    for (int64_t r = 0; r < st->d; r++)
+        if (x[r] != st->x[m * st->d + r])
+            return false;
+    return true;
 }
 
 /* S = V / G with K inside [N1], as weights of (13). */
@@ -147,8 +189,7 @@ rlar_status rlar__update_w_b(rlar_ctx *ctx, rlar_state *st, int *ridged) {
 }
 
 rlar_status rlar__update_t(rlar_ctx *ctx, rlar_state *st) {
-    RLAR_TRY(rlar__targets_outputs(ctx, st->groups.blocks, st->c, st->n, st->d, st->w, st->b, st->x,
-                                   st->y));
+    RLAR_TRY(rlar__state_outputs(ctx, st));
     return rlar__retarget(ctx, st->c, st->n, st->y, st->groups.label, st->t);
 }
 
@@ -258,12 +299,13 @@ int rlar__state_kept(rlar_state *st, rlar_info *info, rlar_kept kept[RLAR_MOST_K
 }
 
 /* Neighbours are numbered from the first sample here; in a file from the first of their class,
- * whoever holds it. */
+ * whoever holds which of them. */
 static void renumber(rlar_state *st, bool from_class) {
     for (int64_t j = 0; j < st->n; j++) {
         int32_t *list = st->graph.v.neighbour + j * st->graph.v.stride;
-        const int64_t first = st->groups.first[st->groups.label[j]];
         const int64_t count = rlar__graph_count(&st->groups, st->k, j);
+        int64_t first, last;
+        rlar__class_range(&st->groups, st->groups.label[j], &first, &last);
         for (int64_t e = 0; e < count; e++)
             list[e] = (int32_t)(from_class ? list[e] + first : list[e] - first);
     }

@@ -5,7 +5,9 @@
  * L has row sums of zero, so large weights cancel. The neighbours of a sample lie in its class. Of
  * a small class a strip of features is gathered first: every edge then reads from the fastest
  * cache, where the samples themselves lie so far apart that they push each other out of it. O(n k
- * d).
+ * d). Of a class that lies on several ranks the neighbours elsewhere are fetched (errands.h) for as
+ * many edges of every sample at a time as there is room for; edges are added in their order, so
+ * that the bits are those of one rank.
  *
  * By roots, where all classes are small, or there is no graph:
  *   Y = Xc C,   N = C C^T class by class (C = D^1/2 without a graph)
@@ -29,6 +31,8 @@ typedef struct weigh {
     int64_t first;
     double *xc, *bx;
     double *blocks, *tw; /* roots: the factors of the classes at hand, D Tc */
+    const rlar_errands *errands;
+    int64_t edge[2]; /* of every sample, those from .. to-1 */
 } weigh;
 
 /* Features of sample i, of which x, xc and bx point to the first: all but the edges. */
@@ -97,9 +101,77 @@ static rlar_status weigh_task(void *arg, int64_t from_sample, int64_t to_sample)
     return RLAR_OK;
 }
 
+/* ---- Neighbours on other ranks ---- */
+
+static rlar_status centre_task(void *arg, int64_t from, int64_t to) {
+    const weigh *j = arg;
+    for (int64_t i = j->first + from; i < j->first + to; i++)
+        centre(j, i, 0, j->p->d);
+    return RLAR_OK;
+}
+
+/* out += weight (x - other) */
+RLAR_SIMD
+static void add_edge(int64_t d, double weight, const double *x, const double *other, double *out) {
+    for (int64_t r = 0; r < d; r++)
+        out[r] += weight * (x[r] - other[r]);
+}
+
+static rlar_status edges_task(void *arg, int64_t from, int64_t to) {
+    const weigh *j = arg;
+    const rlar_laplacian *l = j->p->l;
+    const int64_t d = j->p->d;
+    for (int64_t i = j->first + from; i < j->first + to; i++) {
+        const int64_t end = l->start[i + 1];
+        for (int64_t e = l->start[i] + j->edge[0]; e < end && e < l->start[i] + j->edge[1]; e++)
+            add_edge(d, j->p->beta * l->weight[e], j->p->x + i * d,
+                     rlar__errands_at(j->errands, l->other[e]), j->bx + (i - j->first) * d);
+    }
+    return RLAR_OK;
+}
+
+/* Edge number e of all samples of the portion: are there any, and who is wanted for them? */
+static bool want_edge(const weigh *j, int64_t last, int64_t e, rlar_errands *errands) {
+    const rlar_laplacian *l = j->p->l;
+    bool any = false;
+    for (int64_t i = j->first; i < last; i++)
+        if (l->start[i] + e < l->start[i + 1]) {
+            rlar__errands_want(errands, l->other[l->start[i] + e]);
+            any = true;
+        }
+    return any;
+}
+
+static rlar_status weigh_apart(rlar_ctx *ctx, weigh *j, int64_t last, rlar_errands *errands) {
+    const int64_t count = last - j->first;
+    bool any = true;
+    j->errands = errands;
+    RLAR_TRY(rlar__parallel_ranges(ctx, count, SAMPLES_PER_TASK, centre_task, j));
+    while (any) {
+        for (j->edge[0] = j->edge[1]; any && errands->count + count <= RLAR_FETCHED; j->edge[1]++)
+            any = want_edge(j, last, j->edge[1], errands);
+        RLAR_TRY(rlar__errands_fetch(ctx, errands));
+        RLAR_TRY(rlar__parallel_ranges(ctx, count, SAMPLES_PER_TASK, edges_task, j));
+        rlar__errands_forget(errands);
+    }
+    return RLAR_OK;
+}
+
+/* Do the edges of these samples lead to other ranks? A portion is of one class if it is a large
+ * one. */
+static bool is_apart(const rlar_wproblem *p, int64_t first) {
+    const int64_t k = p->groups->label[first];
+    return p->l && rlar__class_size(p->groups, k) > p->groups->first[k + 1] - p->groups->first[k];
+}
+
 rlar_status rlar__weigh(rlar_ctx *ctx, const rlar_wproblem *problem, const double *mu,
-                        int64_t first, int64_t last, double *xc, double *bx) {
+                        int64_t first, int64_t last, rlar_errands *errands, double *xc,
+                        double *bx) {
     weigh j = {.p = problem, .mu = mu, .first = first, .xc = xc, .bx = bx};
+    if (is_apart(problem, first))
+        return weigh_apart(ctx, &j, last, errands);
+    if (problem->l)
+        RLAR_TRY(rlar__errands_fetch(ctx, errands));
     return rlar__parallel_ranges(ctx, last - first, SAMPLES_PER_TASK, weigh_task, &j);
 }
 

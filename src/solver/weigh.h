@@ -4,9 +4,10 @@
 
 #include "solver/wsolve.h"
 
-/* Samples first .. last-1: xc = X - mu and bx = Xc (D + beta L), both d x (last - first). */
+/* Samples first .. last-1: xc = X - mu and bx = Xc (D + beta L), both d x (last - first). errands:
+ * where neighbours may lie on other ranks, which make the same number of calls or more. */
 rlar_status rlar__weigh(rlar_ctx *ctx, const rlar_wproblem *problem, const double *mu,
-                        int64_t first, int64_t last, double *xc, double *bx);
+                        int64_t first, int64_t last, rlar_errands *errands, double *xc, double *bx);
 
 /* Are all classes small enough for the form by roots, or is there no graph? */
 bool rlar__weigh_roots(const rlar_wproblem *problem);

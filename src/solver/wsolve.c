@@ -56,6 +56,7 @@ void rlar__wsolve_carve(rlar_workspace *ws, const rlar_groups *groups, int64_t d
     out->tau = rlar__carve(ws, c, sizeof(double));
     rlar__partials_carve_samples(ws, groups->blocks, n, d, dual ? 1 : d, &out->partials);
     rlar__partials_carve_samples(ws, groups->blocks, n, d > c ? d : c, c, &out->moments);
+    rlar__errands_carve(ws, groups->blocks, d, &out->errands);
 }
 
 /* Where the inverse of class i begins. */
@@ -115,10 +116,10 @@ static rlar_status over_samples(rlar_ctx *ctx, wjob *j, rlar_range_task task) {
 static rlar_status add_portion(rlar_ctx *ctx, const wjob *j, int64_t first, int64_t last,
                                bool fresh, double *m, double *w) {
     const rlar_wproblem *p = j->p;
-    const rlar_wsolver *s = j->s;
+    rlar_wsolver *s = j->s;
     const double *left = j->roots ? s->xc : s->bx;
     RLAR_TRY(j->roots ? rlar__weigh_root(ctx, p, s->mu, first, last, s->xc, s->bx, w ? s->tw : NULL)
-                      : rlar__weigh(ctx, p, s->mu, first, last, s->xc, s->bx));
+                      : rlar__weigh(ctx, p, s->mu, first, last, &s->errands, s->xc, s->bx));
     RLAR_TRY(rlar__gram_add(ctx, p->d, last - first, left, s->xc, fresh, m));
     if (!w)
         return RLAR_OK;
@@ -147,6 +148,7 @@ static rlar_status build_primal(rlar_ctx *ctx, void *arg) {
     rlar_tree system = rlar__tree_begin(&s->partials, p->d, p->d, p->d, s->m);
     rlar_tree right = rlar__tree_begin(&s->moments, p->d, p->c, 0, j->w);
     j->roots = rlar__weigh_roots(p);
+    rlar__errands_begin(&s->errands, p->x);
     for (int64_t start = 0, end; start < p->n; start = end) {
         end = rlar__partials_end(&s->partials, p->n, start);
         if (j->roots)
@@ -157,6 +159,8 @@ static rlar_status build_primal(rlar_ctx *ctx, void *arg) {
         if (j->w)
             RLAR_TRY(rlar__tree_merge(ctx, &right));
     }
+    if (!j->roots)
+        RLAR_TRY(rlar__errands_end(ctx, &s->errands));
     RLAR_TRY(rlar__tree_end(ctx, &system));
     if (j->w)
         RLAR_TRY(rlar__tree_end(ctx, &right));

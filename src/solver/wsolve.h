@@ -4,6 +4,7 @@
 
 #include "core/core.h"
 #include "graph/laplacian.h"
+#include "linalg/errands.h"
 #include "linalg/linalg.h"
 
 /* minimise over W, b   tr(E D E^T) + alpha tr(W^T P^-1 W) + beta tr(W^T X L X^T W),   E = W^T X + b
@@ -32,6 +33,7 @@ typedef struct rlar_wsolver {
     double *inverse;  /* N^-1 class by class, in the dual of a metric; NULL: not kept */
     double *mu, *tau; /* weighted means of X and T */
     rlar_partials partials, moments;
+    rlar_errands errands; /* neighbours on other ranks */
 } rlar_wsolver;
 
 /* The dual is the cheaper when n < d. Over ranks there is the primal only, whose sums add up. */

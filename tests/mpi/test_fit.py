@@ -67,6 +67,12 @@ class SameAsPlain(ranks.Case):
         for method in ("rlar", "lda", "alpr"):
             self.compare(["t.csv"], (4,), "--method", method)
 
+    def test_large_classes(self):
+        """Two classes on up to five ranks, on most of which there is a part of one only."""
+        self.write("t.npy", npy(samples(n=11000, d=13, classes=2)))
+        self.compare(["t.npy"], (3, 5), "-p", "solver=paper", "--iters", "4")
+        self.compare(["t.npy"], (4,), "-p", "solver=minimise", "-p", "search=local")
+
     def test_several_files(self):
         """Parts of one set, read by different ranks: the model of the one file."""
         table = samples()

@@ -176,6 +176,17 @@ static void test_ranks(void **state) {
     labelled_free(&s);
 }
 
+/* Classes that lie on several ranks, on some other ranks, or on one. */
+static void test_large_classes(void **state) {
+    (void)state;
+    const int64_t sizes[] = {4500, 100, 3300};
+    labelled s = clouds(9, 5, 3, sizes);
+    on_other_ranks(&s, "solver=paper iters=7", 4, 3);
+    on_other_ranks(&s, "solver=anneal iters=7 search=exact k=4", 3, 5);
+    on_other_ranks(&s, "solver=minimise eps=1e-8 iters=7", 5, 2);
+    labelled_free(&s);
+}
+
 /* ---- Files that are not of this fit ---- */
 
 static void refused(job *j, const char *why) {
@@ -296,10 +307,11 @@ static void test_unsupported(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_go_on),       cmocka_unit_test(test_minimise),
-        cmocka_unit_test(test_ranks),       cmocka_unit_test(test_other_fits),
-        cmocka_unit_test(test_damaged),     cmocka_unit_test(test_cannot_write),
-        cmocka_unit_test(test_cannot_read), cmocka_unit_test(test_unsupported),
+        cmocka_unit_test(test_go_on),        cmocka_unit_test(test_minimise),
+        cmocka_unit_test(test_ranks),        cmocka_unit_test(test_large_classes),
+        cmocka_unit_test(test_other_fits),   cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_cannot_write), cmocka_unit_test(test_cannot_read),
+        cmocka_unit_test(test_unsupported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

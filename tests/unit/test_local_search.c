@@ -49,7 +49,7 @@ static void test_leaves_part_the_classes(void **state) {
             rlar__leaves_carve(&ws[t], &f[t].groups, &leaves[t]);
             assert_int_equal(rlar__workspace_take(f[t].ctx, &ws[t], "test"), RLAR_OK);
             rlar__leaves_carve(&ws[t], &f[t].groups, &leaves[t]);
-            assert_int_equal(rlar__leaves_cut(f[t].ctx, &f[t].groups, 4, z, 9, &leaves[t]),
+            assert_int_equal(rlar__leaves_cut(f[t].ctx, &f[t].groups, 4, z, 9, NULL, &leaves[t]),
                              RLAR_OK);
             check_leaves(&f[t].groups, &leaves[t]);
         }
@@ -74,9 +74,9 @@ typedef struct around {
 static void around_open(around *a, int threads, int64_t c, const int64_t *sizes, int64_t k) {
     *a = (around){0};
     fixture_open(&a->f, threads, c, sizes, k);
-    rlar__local_carve(&a->ws, &a->f.groups, &a->f.l, &a->local);
+    rlar__local_carve(&a->ws, &a->f.groups, &a->f.graph, &a->f.l, &a->local);
     assert_int_equal(rlar__workspace_take(a->f.ctx, &a->ws, "test"), RLAR_OK);
-    rlar__local_carve(&a->ws, &a->f.groups, &a->f.l, &a->local);
+    rlar__local_carve(&a->ws, &a->f.groups, &a->f.graph, &a->f.l, &a->local);
 }
 
 static void around_close(around *a) {
@@ -88,7 +88,7 @@ static void look(around *a, bool renew, int64_t p, const double *z) {
     fixture *f = &a->f;
     assert_int_equal(
         renew ? rlar__local_renew(f->ctx, &f->groups, f->k, p, z, &a->local, &f->graph)
-              : rlar__local_nearest(f->ctx, &f->groups, f->k, p, z, &a->local, &f->graph),
+              : rlar__local_nearest(f->ctx, &f->groups, f->k, p, z, NULL, &a->local, &f->graph),
         RLAR_OK);
 }
 

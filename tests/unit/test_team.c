@@ -52,24 +52,26 @@ static void test_blocks(void **state) {
     }
 }
 
-/* Every class belongs to one rank, ranks begin with blocks, and no two ranks could be evened out by
- * more than a class. */
+/* Ranks begin with blocks and have all samples between them. */
 static void test_cuts(void **state) {
     (void)state;
     rlar_rng rng = seeded(12);
+    rlar_ctx *ctx = NULL;
+    assert_int_equal(rlar_ctx_new(NULL, &ctx), RLAR_OK);
     for (int round = 0; round < 200; round++) {
         int64_t first[C + 1], cut[MOST_RANKS + 1];
         const int ranks = 1 + (int)rlar__rng_below(&rng, MOST_RANKS);
         make_sizes(&rng, first);
-        rlar__ranks_cut(C, first, ranks, cut);
-        assert_true(cut[0] == 0 && cut[ranks] == C);
+        assert_int_equal(rlar__ranks_cut(ctx, C, first, ranks, cut), RLAR_OK);
+        assert_true(cut[0] == 0 && cut[ranks] == first[C]);
         for (int r = 0; r < ranks; r++) {
             rlar_blocks b;
             rlar__blocks_init(C, first, &b);
             assert_true(cut[r] <= cut[r + 1]);
-            assert_true(rlar__blocks_share(&b, first[cut[r]], first[cut[r + 1]]));
+            assert_true(rlar__blocks_share(&b, cut[r], cut[r + 1]));
         }
     }
+    rlar_ctx_free(ctx);
 }
 
 /* ---- Sums ---- */
@@ -103,10 +105,10 @@ static void sum_rank(rlar_ctx *ctx, int rank, void *arg) {
     sums *s = arg;
     int64_t cut[MOST_RANKS + 1];
     rlar_blocks b;
-    rlar__ranks_cut(C, s->first, s->ranks, cut);
+    assert_int_equal(rlar__ranks_cut(ctx, C, s->first, s->ranks, cut), RLAR_OK);
     rlar__blocks_init(C, s->first, &b);
     assert_int_equal(rlar__blas_open(ctx, 0), RLAR_OK);
-    assert_true(rlar__blocks_share(&b, s->first[cut[rank]], s->first[cut[rank + 1]]));
+    assert_true(rlar__blocks_share(&b, cut[rank], cut[rank + 1]));
     sum_on(ctx, &b, s->x + b.start * D, &s->total[rank], s->gram[rank], s->moments[rank]);
 }
 
