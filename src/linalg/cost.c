@@ -35,7 +35,7 @@ static double nodes_of(int64_t from, int64_t to) {
     return count;
 }
 
-/* The rank to which rank r > 0 hands on what it has, when it has heard those up to r + step - 1. */
+/* Rank r > 0 hands on what it has to rank r - step, when it has heard those up to r + step - 1. */
 static int step_of(int r) {
     int step = 1;
     while (r % (2 * step) == 0)
@@ -45,10 +45,12 @@ static int step_of(int r) {
 
 static rlar_status count_pending(rlar_ctx *ctx, const rlar_blocks *blocks, double *pending) {
     const int ranks = rlar__team_ranks(ctx);
-    int64_t *first = NULL, here = blocks->before;
+    int64_t *first = NULL, here = blocks->n > 0 ? blocks->before : -1;
     RLAR_TRY(rlar__alloc(ctx, ranks + 1, sizeof *first, "the blocks of the ranks", &first));
     const rlar_status status = rlar__team_collect(ctx, &here, sizeof here, first);
     first[ranks] = blocks->total;
+    for (int r = ranks - 1; r >= 0 && status >= 0; r--) /* a rank without any is anywhere */
+        first[r] = first[r] < 0 ? first[r + 1] : first[r];
     for (int r = 0; r < ranks && status >= 0; r++) {
         const int end = r > 0 && step_of(r) < ranks - r ? r + step_of(r) : ranks;
         pending[r] = r > 0 ? nodes_of(first[r], first[end]) : 0.0;
