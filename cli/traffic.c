@@ -54,10 +54,14 @@ static const char *solve_name(const rlar_forecast *f) {
     return f->distributed ? "distributed" : "replicated";
 }
 
+static json_t *whole(double bytes) {
+    return isfinite(bytes) ? json_integer((json_int_t)rint(bytes)) : json_null();
+}
+
 static json_t *pair(double all, double busiest) {
     json_t *root = json_object();
-    cli_json_set(root, "all", cli_json_number(rint(all)));
-    cli_json_set(root, "busiest", cli_json_number(rint(busiest)));
+    cli_json_set(root, "all", whole(all));
+    cli_json_set(root, "busiest", whole(busiest));
     return root;
 }
 
@@ -80,7 +84,7 @@ void cli_traffic_forecast_json(const cli *c, const rlar_forecast *f, json_t *roo
     cli_json_set(traffic, "samples", pair(f->moved, f->moved_busiest));
     cli_json_set(traffic, "once", pair(f->once, f->once_busiest));
     cli_json_set(traffic, "bytes_per_iteration", iteration_pair(f, f->steps));
-    cli_json_set(traffic, "inside_solve", cli_json_number(rint(f->inside)));
+    cli_json_set(traffic, "inside_solve", whole(f->inside));
     cli_json_set(root, "traffic", traffic);
 }
 

@@ -14,7 +14,7 @@ static const double NUMBER = sizeof(double), HEAD = sizeof(int64_t), NODE = size
 
 /* Where solving together was measured to be faster (docs/decisions.md 84): from this order on, with
  * so many ranks for every thread that a rank has for a solve of its own; ScaLAPACK has one. */
-enum { LEAST_ORDER = 2500, RANKS_PER_THREAD = 2 };
+enum { LEAST_ORDER = 2000, RANKS_PER_THREAD = 2 };
 
 int64_t rlar__spread_least(int ranks, int threads) {
     return ranks >= RANKS_PER_THREAD * threads ? LEAST_ORDER : 0;
