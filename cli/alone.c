@@ -5,6 +5,7 @@
 #include "cli.h"
 
 const char cli_program[] = "rlar";
+const bool cli_has_ranks = false;
 
 void cli_ranks_open(cli *c, int *argc, char ***argv) {
     (void)argc;

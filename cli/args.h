@@ -90,6 +90,7 @@ typedef struct cli_args {
     int header;                       /* 0 auto, 1 yes, 2 no */
     int missing;                      /* in the order of rlar_missing */
     int tune;                         /* in the order of rlar_tune */
+    int solve;                        /* in the order of rlar_solve */
     int64_t threads, max_memory, neighbours, top, trials, seed, folds, tune_folds, every;
     double train_fraction;
     cli_list params, grid;

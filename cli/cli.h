@@ -169,6 +169,22 @@ void cli_data_free(cli_data *data);
 
 /* ---- parts.c ---- */
 int cli_rank(const cli *c); /* 0 for a process alone */
+
+/* ---- traffic.c: what the ranks of a fit say to each other; nothing for a process alone ---- */
+typedef struct cli_traffic_at {
+    int64_t iterations, steps, sent, received; /* so far, on this rank */
+} cli_traffic_at;
+
+typedef struct cli_traffic {
+    cli_traffic_at first, last; /* after the first and the last iteration */
+    double received, busiest;   /* bytes between them: of all ranks, and of the busiest one */
+} cli_traffic;
+
+void cli_traffic_note(cli *c, const rlar_info *info, cli_traffic *t); /* after every iteration */
+int cli_traffic_collect(cli *c, cli_traffic *t);                      /* on all ranks, for rank 0 */
+void cli_traffic_json(const cli *c, const rlar_forecast *f, const cli_traffic *t, json_t *root);
+void cli_traffic_forecast_json(const cli *c, const rlar_forecast *f, json_t *root);
+void cli_traffic_forecast_text(cli *c, const rlar_forecast *f);
 /* All DATA as one set; over ranks, the samples that this one should hold. Free it also after a
  * failure. */
 int cli_parts_load(cli *c, cli_data *out);

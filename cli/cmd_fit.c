@@ -11,15 +11,17 @@
 
 #define TRACE_COLUMNS "iteration,objective,smoothed,regression,sparsity,locality,seconds"
 
-/* The lines of --trace. */
+/* What is kept of the iterations: the lines of --trace, and what ranks have said. */
 typedef struct trace {
     rlar_info *row;
     int64_t count, capacity;
+    cli_traffic traffic;
 } trace;
 
 /* Called by the library after every iteration. */
 static void on_iteration(cli *c, const rlar_info *info, void *user) {
     trace *t = user;
+    cli_traffic_note(c, info, &t->traffic);
     if (c->args.verbose > 0)
         cli_note(
             c,
@@ -132,7 +134,8 @@ static json_t *json_head(const cli_data *data, const rlar_params *params) {
 
 /* The keys are fixed: scripts rely on them. */
 static void report_json(cli *c, const cli_data *data, const rlar_params *params,
-                        const rlar_info *info, double accuracy) {
+                        const rlar_info *info, double accuracy, const rlar_forecast *forecast,
+                        const cli_traffic *traffic) {
     json_t *root = json_head(data, params), *terms = json_object();
     cli_json_set(root, "iterations", json_integer(info->iterations));
     cli_json_set(root, "objective", cli_json_number(info->objective));
@@ -146,6 +149,7 @@ static void report_json(cli *c, const cli_data *data, const rlar_params *params,
     cli_json_set(root, "path", cli_json_text(path_name(info->dual)));
     cli_json_set(root, "seconds", cli_json_number(info->seconds));
     cli_json_set(root, "train_accuracy", cli_json_number(accuracy));
+    cli_traffic_json(c, forecast, traffic, root);
     cli_json_set(root, "model", cli_json_text(c->args.output));
     cli_json_print(c, root);
 }
@@ -200,6 +204,7 @@ static int dry_run(cli *c, const cli_data *data, const rlar_params *params,
         cli_json_set(root, "path", cli_json_text(path_name(forecast.dual)));
         cli_json_set(root, "bytes", json_integer(forecast.bytes));
         cli_json_set(root, "flops", cli_json_number(forecast.flops));
+        cli_traffic_forecast_json(c, &forecast, root);
         cli_json_print(c, root);
         return 0;
     }
@@ -207,6 +212,7 @@ static int dry_run(cli *c, const cli_data *data, const rlar_params *params,
     cli_printf(c, "path        %s\n", path_name(forecast.dual));
     cli_printf(c, "memory      %s beside the data\n", cli_bytes((double)forecast.bytes, buf));
     cli_printf(c, "work        %.3g floating-point operations\n", forecast.flops);
+    cli_traffic_forecast_text(c, &forecast);
     return 0;
 }
 
@@ -222,7 +228,7 @@ static void tell_warning(cli *c, rlar_status status, int64_t warned_before) {
 /* What follows from the model of all samples. Nothing is printed on standard output until the files
  * are written. */
 static int finish(cli *c, const cli_data *data, const rlar_params *params, const rlar_model *model,
-                  const rlar_info *info, const trace *t) {
+                  const rlar_info *info, const trace *t, const rlar_forecast *forecast) {
     double accuracy = 0;
     int code = train_accuracy(c, model, &accuracy);
     if (code == 0 && cli_interrupted())
@@ -232,7 +238,7 @@ static int finish(cli *c, const cli_data *data, const rlar_params *params, const
     if (code == 0 && c->args.checkpoint != NULL)
         unlink(c->args.checkpoint); /* there is none after a short fit */
     if (code == 0 && c->args.json > 0)
-        report_json(c, data, params, info, accuracy);
+        report_json(c, data, params, info, accuracy, forecast, &t->traffic);
     else if (code == 0)
         report_text(c, data, params, info, accuracy);
     return code;
@@ -243,17 +249,25 @@ static int fit(cli *c, cli_data *data, const rlar_params *params, const rlar_fit
     trace t = {0};
     rlar_model *model = NULL;
     rlar_info info = RLAR_INIT(rlar_info);
+    rlar_forecast forecast = RLAR_INIT(rlar_forecast);
     const int64_t warned = c->warnings;
+    int code = 0;
+    if (c->team != NULL) /* beside what will be counted */
+        code = cli_check(c, rlar_fit_forecast(c->ctx, data->data, params, options, &forecast));
+    if (code != 0)
+        return code;
     c->on_iteration = on_iteration;
     c->on_iteration_user = &t;
     c->started = cli_now();
     const rlar_status status = rlar_fit_own(c->ctx, &data->data, params, options, &model, &info);
     c->on_iteration = NULL;
     c->on_iteration_user = NULL;
-    int code = cli_check(c, status);
+    code = cli_check(c, status);
     tell_warning(c, status, warned);
+    if (code == 0)
+        code = cli_traffic_collect(c, &t.traffic);
     if (code == 0 && cli_rank(c) == 0)
-        code = finish(c, data, params, model, &info, &t);
+        code = finish(c, data, params, model, &info, &t, &forecast);
     free(t.row);
     rlar_model_free(model);
     return code;
@@ -279,6 +293,20 @@ static int check_outputs(cli *c) {
     return code == 0 ? cli_out_probe(c, kept) : code;
 }
 
+/* Who solves the systems: together, ranks have other last digits than one process. */
+static int choose_solve(cli *c, rlar_solve *out) {
+    *out = (rlar_solve)c->args.solve;
+    if (*out == RLAR_SOLVE_DISTRIBUTED && !cli_has_ranks)
+        return cli_usage(c, "--solve distributed: %s is one process; use rlar-mpi with mpirun",
+                         cli_program);
+    if (*out == RLAR_SOLVE_DISTRIBUTED && c->args.deterministic > 0)
+        return cli_usage(c, "--solve distributed has other last digits than one process; leave "
+                            "--deterministic out");
+    if (c->args.deterministic > 0)
+        *out = RLAR_SOLVE_REPLICATED;
+    return 0;
+}
+
 int cli_cmd_fit(cli *c) {
     const char *method = c->args.method != NULL ? c->args.method : "rlar";
     rlar_params *params = NULL;
@@ -287,7 +315,9 @@ int cli_cmd_fit(cli *c) {
     options.scale = cli_scale(c);
     options.checkpoint = c->args.checkpoint;
     options.checkpoint_every = c->args.every;
-    int code = cli_params_make(c, &method, 1, &params);
+    int code = choose_solve(c, &options.solve);
+    if (code == 0)
+        code = cli_params_make(c, &method, 1, &params);
     if (code == 0)
         code = cli_check(c, rlar_scale_check(c->ctx, options.scale));
     if (code == 0)

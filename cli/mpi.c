@@ -19,6 +19,7 @@
 #include "rlar_mpi.h"
 
 const char cli_program[] = "rlar-mpi";
+const bool cli_has_ranks = true;
 
 enum { NOTE_TAG = 2, LAST_TAG = 3, NOTE_SIZE = 1 << 14 };
 

@@ -210,8 +210,11 @@ const cli_option cli_options[] = {
      "there after an interruption (rlar only); it goes when the fit is done"},
     {"every", 0, OPT_INT, GROUP_VERB, V_FIT, FIELD(every), 1, "N",
      "iterations from one checkpoint to the next (default 5)"},
+    {"solve", 0, OPT_CHOICE, GROUP_VERB, V_FIT, FIELD(solve), 0, "auto|replicated|distributed",
+     "rlar-mpi: systems are solved by every rank alike, or by all together with ScaLAPACK, whose "
+     "last digits differ (default auto: together where that is faster)"},
     {"dry-run", 0, OPT_FLAG, GROUP_VERB, V_FIT, FIELD(dry_run), 0, NULL,
-     "do not fit: tell sizes, path, memory and work"},
+     "do not fit: tell sizes, path, memory and work, over ranks also what they say to each other"},
     {"dry-run", 0, OPT_FLAG, GROUP_VERB, V_REPRODUCE, FIELD(dry_run), 0, NULL,
      "measure nothing: tell how many fits there are and about how long they take here"},
     {"classifier", 0, OPT_TEXT, GROUP_VERB, V_CLASSIFY, FIELD(classifier), 0, "NAME",
@@ -257,7 +260,8 @@ const cli_option cli_options[] = {
     {"max-memory", 0, OPT_SIZE, GROUP_COMMON, V_ALL, FIELD(max_memory), 0, "SIZE",
      "give up rather than hold more memory, e.g. 2G"},
     {"deterministic", 0, OPT_FLAG, GROUP_COMMON, V_ALL, FIELD(deterministic), 0, NULL,
-     "accepted for scripts: results are always deterministic"},
+     "results are always deterministic; rlar-mpi: those of one process to the last digit, with "
+     "--solve replicated"},
     {"quiet", 'q', OPT_FLAG, GROUP_COMMON, V_ALL, FIELD(quiet), 0, NULL,
      "only errors on standard error"},
     {"verbose", 'v', OPT_FLAG, GROUP_COMMON, V_ALL, FIELD(verbose), 0, NULL,

@@ -12,6 +12,7 @@
 struct cli;
 
 extern const char cli_program[]; /* its name, for messages */
+extern const bool cli_has_ranks; /* is it made for several? */
 
 /* Before anything else: sets c->team, and what the launcher has added to the arguments goes. */
 void cli_ranks_open(struct cli *c, int *argc, char ***argv);

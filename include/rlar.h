@@ -328,6 +328,20 @@ RLAR_API rlar_status rlar_write_check(rlar_ctx *ctx, const char *path, const cha
 
 /* ---- One fit, or the fits of one evaluation, over several processes ---- */
 
+/* A symmetric matrix in square tiles that are dealt out to a grid of ranks: tile (i, j), of i, j =
+ * 0, 1, ..., lies on rank (i % rows) * cols + j % cols; ranks from rows * cols on have none. A rank
+ * holds its tiles side by side as one matrix of height x width, column by column with `height` as
+ * leading dimension. Of a matrix of right-hand sides it holds the same rows of some columns:
+ * `sides` of them in the first column of the grid, and in each that follows, while there are any.
+ */
+typedef struct rlar_tiles {
+    size_t size;
+    int64_t n, block;      /* the order of the matrix; of a tile, the last ones may have less */
+    int rows, cols;        /* the grid */
+    int64_t height, width; /* what this rank holds */
+    int64_t p, sides;      /* right-hand sides: in all, and at most in a column of the grid */
+} rlar_tiles;
+
 /* Ranks 0 .. ranks-1 make the same calls in the same order: for a fit they hold different samples
  * of the same data, for an evaluation (rlar_evaluate) the same ones. The functions move bytes
  * between them, block until that is done, and answer 0, or another number when the other cannot be
@@ -341,11 +355,23 @@ typedef struct rlar_team {
     int (*broadcast)(void *user, int from, void *bytes, size_t count); /* from one to all */
     int (*ready)(void *user, int from); /* is there something to receive? 1 yes, 0 not yet, negative
                                            as above. Does not wait; evaluations need it */
+    /* Both or neither: how a system that is large is solved by all ranks together; NULL: each
+     * solves it by itself. All ranks call. factor: the lower triangle of a positive definite
+     * matrix, whose tiles are `a`, becomes its Cholesky factor; what is above the diagonal is not
+     * looked at. 0: done; 1, on all ranks: not positive definite; a negative rlar_status: it failed
+     * (RLAR_E_UNSUPPORTED: what it needs is not there). solve: the right-hand sides `b` become the
+     * solutions; 0, or a negative rlar_status. */
+    int (*factor)(void *user, const rlar_tiles *tiles, double *a);
+    int (*solve)(void *user, const rlar_tiles *tiles, const double *a, double *b);
 } rlar_team;
 
 /* The context fits together with others from now on; team NULL: alone again. The team is not
  * copied. When a call of one rank fails its host has to end the others, which wait for it. */
 RLAR_API rlar_status rlar_ctx_join(rlar_ctx *ctx, const rlar_team *team);
+/* The bytes that this rank has handed to its team for others and got from it, by all calls with the
+ * context so far. What is broadcast is handed over once. What goes on inside factor and solve is
+ * the host's, and is not counted. */
+RLAR_API void rlar_ctx_traffic(const rlar_ctx *ctx, int64_t *sent, int64_t *received);
 /* From what each rank has read, in any number of parts with labels, to what it should hold for a
  * fit: classes are numbered alike on all ranks, and samples move so that a class lies on one rank,
  * or if it is larger than a fair share on several that follow each other, and sums are those of one
@@ -364,6 +390,13 @@ RLAR_API rlar_status rlar_data_share(rlar_ctx *ctx, rlar_data **parts, int64_t c
 #define RLAR_SCALE_PAPER "unit"
 #define RLAR_CLASSIFIER_DEFAULT "1nn"
 
+/* Over ranks: who solves the d x d systems of a fit. */
+typedef enum rlar_solve {
+    RLAR_SOLVE_AUTO = 0,       /* all together where they are so large that this is faster */
+    RLAR_SOLVE_REPLICATED = 1, /* every rank by itself: the bits of one process */
+    RLAR_SOLVE_DISTRIBUTED = 2 /* all together, whatever their size (rlar_team.factor) */
+} rlar_solve;
+
 struct rlar_fit_options {
     size_t size;
     const char
@@ -378,6 +411,7 @@ struct rlar_fit_options {
                                  stopped and on any number of ranks; it stays when the fit has ended.
                                  A file of other samples or settings is refused */
     int64_t checkpoint_every; /* iterations; 0: 5 */
+    rlar_solve solve;         /* one process ignores it */
 };
 
 struct rlar_predict_options {
@@ -584,6 +618,18 @@ typedef struct rlar_forecast {
     int64_t bytes; /* that the fit holds at its peak, beside the data */
     double flops;  /* of all iterations */
     int dual;
+    /* Over ranks all of them call; bytes and flops are those of the rank that has the most. Then:
+     * are the d x d systems solved by all together? */
+    int distributed;
+    /* The bytes that ranks have said to each other, or will, without what goes on inside
+     * rlar_team.factor and solve: those that all together receive, and those that one of them sends
+     * and receives, of the rank that has the most. NaN: the method has no model of it. */
+    double moved, moved_busiest;         /* so far: samples on their way to their ranks */
+    double once, once_busiest;           /* before the first iteration */
+    double iteration, iteration_busiest; /* in each, without its steps */
+    double step, step_busiest;           /* in each, where there are any (solver=minimise) */
+    double steps;                        /* of an iteration, as a rule */
+    double inside; /* about: sent by a rank inside factor and solve in an iteration and its steps */
 } rlar_forecast;
 
 RLAR_API rlar_status rlar_fit_forecast(rlar_ctx *ctx, const rlar_data *data,

@@ -19,6 +19,11 @@
 extern "C" {
 #endif
 
+/* The ranks that solve systems together. */
+typedef struct rlar_mpi_grid {
+    int context, rows, cols; /* rows 0: there is none yet */
+} rlar_mpi_grid;
+
 /* The caller sets `waiting` and `user`, rlar_mpi_open the rest. The struct must stay where it is
  * until rlar_mpi_close. */
 typedef struct rlar_mpi {
@@ -30,6 +35,10 @@ typedef struct rlar_mpi {
     void *user;
     MPI_Comm comm; /* a copy of the caller's, whose errors are returned */
     rlar_team team;
+    /* Large systems; opened when the first one comes. */
+    void *scalapack;
+    int blacs_handle;
+    rlar_mpi_grid grid;
 } rlar_mpi;
 
 /* On all ranks of the communicator. MPI must allow calls from the thread that fits

@@ -272,6 +272,61 @@ rlar_status rlar_fit_own(rlar_ctx *ctx, rlar_data **data, const rlar_params *par
     return status;
 }
 
+/* ---- The forecast ---- */
+
+/* Bytes and flops of the rank that has the most, and what all have moved so far. */
+static rlar_status compare_ranks(rlar_ctx *ctx, rlar_forecast *f) {
+    enum { ITEMS = 4 };
+    const double here[ITEMS] = {(double)f->bytes, f->flops, (double)ctx->traffic->received,
+                                (double)ctx->traffic->sent};
+    const int ranks = rlar__team_ranks(ctx);
+    double *all = NULL;
+    RLAR_TRY(rlar__alloc(ctx, ranks, sizeof here, "the forecasts of the ranks", &all));
+    const rlar_status status = rlar__team_collect(ctx, here, sizeof here, all);
+    for (int r = 0; r < ranks && status >= 0; r++) {
+        const double *one = all + r * ITEMS;
+        f->bytes = (double)f->bytes < one[0] ? (int64_t)one[0] : f->bytes;
+        f->flops = fmax(f->flops, one[1]);
+        f->moved += one[2];
+        f->moved_busiest = fmax(f->moved_busiest, one[2] + one[3]);
+    }
+    rlar__free(all);
+    return status;
+}
+
+static void give_loads(const rlar_cost *cost, const rlar_talk *talk, rlar_forecast *f) {
+    const rlar_load once = rlar__cost_of(cost, talk, &talk->once);
+    const rlar_load iteration = rlar__cost_of(cost, talk, &talk->iteration);
+    const rlar_load step = rlar__cost_of(cost, talk, &talk->step);
+    f->distributed = rlar__tiles_of(&cost->spread, 0, talk->order, talk->sides).block > 0;
+    f->once = once.received;
+    f->once_busiest = once.busiest;
+    f->iteration = iteration.received;
+    f->iteration_busiest = iteration.busiest;
+    f->step = step.received;
+    f->step_busiest = step.busiest;
+    f->steps = talk->steps;
+    f->inside = iteration.inside + talk->steps * step.inside;
+    f->flops -= rlar__cost_spared(cost, talk);
+}
+
+static rlar_status forecast_ranks(rlar_ctx *ctx, const rlar_training *t, const rlar_params *params,
+                                  rlar_forecast *f) {
+    rlar_cost cost;
+    rlar_talk talk = {0};
+    RLAR_TRY(compare_ranks(ctx, f));
+    f->once = f->once_busiest = f->iteration = f->iteration_busiest = f->step = f->step_busiest =
+        NAN;
+    if (!params->method->talk)
+        return RLAR_OK;
+    params->method->talk(&t->train, params, &talk);
+    const rlar_status status = rlar__cost_new(ctx, &t->blocks, &cost);
+    if (status >= 0)
+        give_loads(&cost, &talk, f);
+    rlar__cost_free(&cost);
+    return status;
+}
+
 rlar_status rlar_fit_forecast(rlar_ctx *ctx, const rlar_data *data, const rlar_params *params,
                               const rlar_fit_options *options, rlar_forecast *out) {
     if (!ctx || !data || !out || out->size < sizeof *out)
@@ -282,9 +337,12 @@ rlar_status rlar_fit_forecast(rlar_ctx *ctx, const rlar_data *data, const rlar_p
     rlar_training t = {0};
     rlar_forecast f = {.size = out->size};
     params = params_or_default(params, &own);
+    RLAR_TRY(rlar__training_suits(ctx, options, params));
     rlar_status status = rlar__training_group(ctx, data, options, &t);
     if (status >= 0)
         status = rlar__training_forecast(ctx, &t, params, &f);
+    if (status >= 0 && ctx->team)
+        status = forecast_ranks(ctx, &t, params, &f);
     if (status >= 0)
         *out = f;
     rlar__training_clear(&t);

@@ -7,9 +7,12 @@
 
 #include "data/dataset.h"
 #include "data/ranks.h"
+#include "dist/team.h"
+#include "linalg/cost.h"
 #include "linalg/linalg.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 enum { COPIED_PER_TASK = 1 << 17 }; /* bytes */
@@ -103,6 +106,20 @@ static rlar_status check_data(rlar_ctx *ctx, const rlar_data *data, const rlar_f
     return RLAR_OK;
 }
 
+/* Which systems the ranks solve together; all of them must think the same, so rank 0 says. */
+static rlar_status choose_solve(rlar_ctx *ctx, const rlar_fit_options *o, rlar_spread *out) {
+    *out = (rlar_spread){.rank = rlar__team_rank(ctx), .ranks = rlar__team_ranks(ctx)};
+    const bool can = ctx->team && ctx->team->factor;
+    if (!ctx->team || o->solve == RLAR_SOLVE_REPLICATED || (o->solve == RLAR_SOLVE_AUTO && !can))
+        return RLAR_OK;
+    if (!can)
+        return rlar__fail(ctx, RLAR_E_UNSUPPORTED,
+                          "rlar_fit: the ranks cannot solve a system together, this program was "
+                          "built without ScaLAPACK; use --solve replicated");
+    out->least = o->solve == RLAR_SOLVE_AUTO ? rlar__spread_least(out->ranks, ctx->threads) : 1;
+    return rlar__team_broadcast(ctx, 0, &out->least, sizeof out->least);
+}
+
 static rlar_status group(rlar_ctx *ctx, const rlar_data *data, const rlar_fit_options *o,
                          rlar_training *t) {
     const int64_t n = o->rows ? o->n_rows : data->view.n, classes = data->classes.count;
@@ -135,7 +152,8 @@ rlar_status rlar__training_group(rlar_ctx *ctx, const rlar_data *data,
         memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
     RLAR_TRY(check_data(ctx, data, &o));
     RLAR_TRY(rlar__scaling_parse(ctx, o.scale, &out->scaling));
-    return group(ctx, data, &o, out);
+    RLAR_TRY(group(ctx, data, &o, out));
+    return choose_solve(ctx, &o, &out->blocks.spread);
 }
 
 /* ---- The samples ---- */
@@ -315,13 +333,26 @@ bool rlar__training_spares(const rlar_ctx *ctx, const rlar_training *training, d
 
 /* ---- The life of a training part ---- */
 
-static rlar_status fill(rlar_ctx *ctx, const rlar_data *data, const rlar_fit_options *options,
-                        const rlar_params *params, bool take, rlar_training *t) {
-    rlar_forecast f = {.size = sizeof f};
+rlar_status rlar__training_suits(rlar_ctx *ctx, const rlar_fit_options *options,
+                                 const rlar_params *params) {
+    const size_t end = offsetof(rlar_fit_options, solve) + sizeof options->solve;
+    const bool all = options && options->size >= end && options->solve == RLAR_SOLVE_DISTRIBUTED;
     if (ctx->team && !params->method->ranks)
         return rlar__fail(ctx, RLAR_E_UNSUPPORTED,
                           "method %s is not distributed over ranks; fit it in one process",
                           params->method->def.name);
+    if (ctx->team && all && !params->method->systems)
+        return rlar__fail(ctx, RLAR_E_UNSUPPORTED,
+                          "method %s solves no system that ranks could share; leave out --solve "
+                          "distributed",
+                          params->method->def.name);
+    return RLAR_OK;
+}
+
+static rlar_status fill(rlar_ctx *ctx, const rlar_data *data, const rlar_fit_options *options,
+                        const rlar_params *params, bool take, rlar_training *t) {
+    rlar_forecast f = {.size = sizeof f};
+    RLAR_TRY(rlar__training_suits(ctx, options, params));
     RLAR_TRY(rlar__training_group(ctx, data, options, t));
     if (data->view.weights)
         return rlar__fail(ctx, RLAR_E_UNSUPPORTED, "%s: method %s does not take sample weights",

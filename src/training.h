@@ -27,6 +27,9 @@ struct rlar_training {
     double fit_bytes; /* that one of them holds */
 };
 
+/* Is the method made for the ranks of the context, and for the solve that is asked for? */
+rlar_status rlar__training_suits(rlar_ctx *ctx, const rlar_fit_options *options,
+                                 const rlar_params *params);
 /* Who is in which class, and the scaling as parsed; no values yet. `out` is zeroed by the caller
  * and cleared by it also after an error. */
 rlar_status rlar__training_group(rlar_ctx *ctx, const rlar_data *data,

@@ -48,6 +48,12 @@ typedef struct rlar_memory {
     _Atomic int64_t used, peak;
 } rlar_memory;
 
+/* Bytes of messages between ranks, of a context and its children together: a team is used by one
+ * thread. */
+typedef struct rlar_traffic {
+    int64_t sent, received;
+} rlar_traffic;
+
 typedef struct rlar_pool rlar_pool;
 
 enum { RLAR_ERROR_SIZE = 1024 };
@@ -66,7 +72,9 @@ struct rlar_ctx {
     double next_poll;      /* rlar__now() before which rlar__poll() does not call back */
     rlar_pool *pool;       /* made when first needed */
     const rlar_team *team; /* the ranks that share its fits; NULL: alone */
+    rlar_traffic *traffic; /* own_traffic, or the parent's */
     rlar_memory own_memory;
+    rlar_traffic own_traffic;
     atomic_int own_cancel;
 };
 

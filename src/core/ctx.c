@@ -51,6 +51,7 @@ rlar_status rlar_ctx_new(const rlar_ctx_options *options, rlar_ctx **out) {
     ctx->own_memory.limit = o.max_memory;
     ctx->memory = &ctx->own_memory;
     ctx->cancel = &ctx->own_cancel;
+    ctx->traffic = &ctx->own_traffic;
     *out = ctx;
     return RLAR_OK;
 }
@@ -96,6 +97,7 @@ void rlar__ctx_child(rlar_ctx *parent, bool on_caller, rlar_ctx *child) {
     child->memory = parent->memory;
     child->cancel = parent->cancel;
     child->team = on_caller ? parent->team : NULL;
+    child->traffic = parent->traffic;
 }
 
 void rlar__ctx_child_end(rlar_ctx *child) {

@@ -6,7 +6,7 @@
  * short, because a message that is larger than the buffers below MPI only moves when MPI is called.
  *
  * The library hands over pieces of 1 GiB at most (team.c), which MPI's 32-bit counts can hold. */
-#include "rlar_mpi.h"
+#include "dist/scalapack.h"
 
 #include <limits.h>
 #include <sched.h>
@@ -90,6 +90,12 @@ rlar_status rlar_mpi_open(MPI_Comm comm, rlar_mpi *host) {
                              .receive = receive_bytes,
                              .broadcast = broadcast_bytes,
                              .ready = is_ready};
+#ifdef RLAR_SCALAPACK
+    host->team.factor = rlar__scalapack_factor;
+    host->team.solve = rlar__scalapack_solve;
+#endif
+    host->scalapack = NULL;
+    host->grid = (rlar_mpi_grid){0};
     host->comm = MPI_COMM_NULL;
     if (MPI_Comm_dup(comm, &host->comm) != MPI_SUCCESS ||
         MPI_Comm_set_errhandler(host->comm, MPI_ERRORS_RETURN) != MPI_SUCCESS ||
@@ -102,6 +108,9 @@ rlar_status rlar_mpi_open(MPI_Comm comm, rlar_mpi *host) {
 void rlar_mpi_close(rlar_mpi *host) {
     if (!host || !host->team.user || host->comm == MPI_COMM_NULL)
         return;
+#ifdef RLAR_SCALAPACK
+    rlar__scalapack_leave(host);
+#endif
     MPI_Comm_free(&host->comm);
     host->team = (rlar_team){0};
 }

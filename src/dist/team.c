@@ -28,6 +28,14 @@ static int carry(const rlar_team *team, way how, int other, const char *out, cha
                           : team->broadcast(team->user, other, in, count);
 }
 
+/* A broadcast is handed over once, however the host passes it on. */
+static void count_bytes(rlar_ctx *ctx, way how, int other, size_t count) {
+    if (how == SEND || (how == BROADCAST && other == ctx->team->rank))
+        ctx->traffic->sent += (int64_t)count;
+    else
+        ctx->traffic->received += (int64_t)count;
+}
+
 static rlar_status in_pieces(rlar_ctx *ctx, way how, int other, const void *out, void *in,
                              size_t count) {
     for (size_t done = 0, size; done < count; done += size) {
@@ -39,6 +47,7 @@ static rlar_status in_pieces(rlar_ctx *ctx, way how, int other, const void *out,
                               "rank %d: %s rank %d failed; it has ended, or the network has",
                               ctx->team->rank, way_text[how], other);
     }
+    count_bytes(ctx, how, other, count);
     return RLAR_OK;
 }
 
@@ -92,10 +101,16 @@ rlar_status rlar_ctx_join(rlar_ctx *ctx, const rlar_team *team) {
         return RLAR_E_ARG;
     rlar__begin(ctx);
     if (team && (team->size < sizeof *team || team->ranks < 1 || team->rank < 0 ||
-                 team->rank >= team->ranks || !team->send || !team->receive || !team->broadcast))
+                 team->rank >= team->ranks || !team->send || !team->receive || !team->broadcast ||
+                 !team->factor != !team->solve))
         return rlar__fail(ctx, RLAR_E_ARG,
                           "rlar_ctx_join: a sized team with its functions and a rank below the "
                           "number of ranks is needed");
     ctx->team = team && team->ranks > 1 ? team : NULL;
     return RLAR_OK;
+}
+
+void rlar_ctx_traffic(const rlar_ctx *ctx, int64_t *sent, int64_t *received) {
+    *sent = ctx->traffic->sent;
+    *received = ctx->traffic->received;
 }

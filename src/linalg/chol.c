@@ -78,10 +78,11 @@ static rlar_status update_behind(rlar_ctx *ctx, chol_step *s) {
     return rlar__parallel(ctx, rlar__triangle_panels(&s->behind), behind_task, s);
 }
 
-/* *failed: the matrix is not positive definite. */
-static rlar_status factor_once(rlar_ctx *ctx, int64_t n, double *a, bool *failed) {
-    chol_step s = {.a = a, .n = n, .width = min64(block_width(n), n)};
-    s.failed = rlar__potrf(s.width, a, n) != 0;
+static rlar_status factor_once(rlar_ctx *ctx, void *arg, bool *failed) {
+    const rlar_guard *g = arg;
+    const int64_t n = g->n;
+    chol_step s = {.a = g->a, .n = n, .width = min64(block_width(n), n)};
+    s.failed = rlar__potrf(s.width, s.a, n) != 0;
     for (; s.k + s.width < n && !s.failed; s.k += s.width, s.width = s.next) {
         const int64_t rows = n - s.k - s.width;
         RLAR_TRY(rlar__parallel(ctx, (rows + ROWS - 1) / ROWS, column_task, &s));
@@ -121,35 +122,50 @@ void rlar__lower_restore(int64_t n, double *a, const double *diag, double ridge)
     }
 }
 
-rlar_status rlar__chol_factor_by(rlar_ctx *ctx, int64_t n, double *a, rlar_rebuild rebuild,
-                                 void *arg, int *ridged) {
+double rlar__trace(int64_t n, const double *a) {
     double trace = 0.0;
     for (int64_t i = 0; i < n; i++)
         trace += a[i * n + i];
-    double ridge = 1e-12 * trace / (double)n;
+    return trace;
+}
+
+rlar_status rlar__guarded(rlar_ctx *ctx, const rlar_guard *g, double *added, int *ridged) {
+    const int64_t n = g->n;
+    double ridge = 1e-12 * g->trace / (double)n;
+    *added = 0.0;
     for (int attempt = 0; attempt <= RETRIES; attempt++, ridge *= 10.0) {
         bool failed;
-        RLAR_TRY(factor_once(ctx, n, a, &failed));
+        RLAR_TRY(g->attempt(ctx, g->attempted, &failed));
         if (!failed)
             return RLAR_OK;
         if (!(ridge > 0.0 && ridge < 1e300))
             break;
-        RLAR_TRY(rebuild(ctx, arg));
+        RLAR_TRY(g->rebuild(ctx, g->rebuilt));
         for (int64_t i = 0; i < n; i++)
-            a[i * n + i] += ridge;
+            g->a[i * n + i] += ridge;
+        *added = ridge;
         ++*ridged;
     }
-    if (!(trace > 0.0)) /* a share of it is nothing that could be added */
+    if (!(g->trace > 0.0)) /* a share of it is nothing that could be added */
         return rlar__fail(
             ctx, RLAR_E_NUMERIC,
             "the %lld x %lld system cannot be factorised: its diagonal sums to %g, it "
             "must be positive; raise alpha or scale the data",
-            (long long)n, (long long)n, trace);
+            (long long)n, (long long)n, g->trace);
     return rlar__fail(
         ctx, RLAR_E_NUMERIC,
         "the %lld x %lld system cannot be factorised, even with %g added to its diagonal; "
         "raise alpha or scale the data",
         (long long)n, (long long)n, ridge);
+}
+
+rlar_status rlar__chol_factor_by(rlar_ctx *ctx, int64_t n, double *a, rlar_rebuild rebuild,
+                                 void *arg, int *ridged) {
+    rlar_guard g = {.n = n, .a = a, .attempt = factor_once, .rebuild = rebuild, .rebuilt = arg};
+    double added;
+    g.attempted = &g;
+    g.trace = rlar__trace(n, a);
+    return rlar__guarded(ctx, &g, &added, ridged);
 }
 
 static rlar_status restore(rlar_ctx *ctx, void *arg) {

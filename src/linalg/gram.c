@@ -86,15 +86,21 @@ rlar_status rlar__gram_add(rlar_ctx *ctx, int64_t d, int64_t n, const double *a,
     return rlar__triangle(ctx, &t);
 }
 
+rlar_status rlar__gram_blocks(rlar_ctx *ctx, rlar_tree *tree, int64_t d, int64_t n, const double *a,
+                              const double *b) {
+    for (int64_t start = 0, end; start < n; start = end) {
+        end = rlar__partials_end(tree->partials, n, start);
+        RLAR_TRY(rlar__gram_add(ctx, d, end - start, a + start * d, b + start * d, true,
+                                rlar__tree_leaf(tree)));
+        RLAR_TRY(rlar__tree_merge(ctx, tree));
+    }
+    return RLAR_OK;
+}
+
 rlar_status rlar__gram_outer(rlar_ctx *ctx, const rlar_partials *partials, int64_t d, int64_t n,
                              const double *a, const double *b, double *c) {
     rlar_tree tree = rlar__tree_begin(partials, d, d, d, c);
-    for (int64_t start = 0, end; start < n; start = end) {
-        end = rlar__partials_end(partials, n, start);
-        RLAR_TRY(rlar__gram_add(ctx, d, end - start, a + start * d, b + start * d, true,
-                                rlar__tree_leaf(&tree)));
-        RLAR_TRY(rlar__tree_merge(ctx, &tree));
-    }
+    RLAR_TRY(rlar__gram_blocks(ctx, &tree, d, n, a, b));
     return rlar__tree_end(ctx, &tree);
 }
 

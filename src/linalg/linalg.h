@@ -42,6 +42,12 @@ rlar_status rlar__blas_open(rlar_ctx *ctx, int64_t beside);
 
 /* ---- Sums over samples in a fixed order, over all ranks (tree.c) ---- */
 
+/* Which systems ranks solve together (system.c): those of order `least` or more. */
+typedef struct rlar_spread {
+    int rank, ranks;
+    int64_t least; /* 0: none */
+} rlar_spread;
+
 /* How the samples of a fit, grouped by class, are cut for sums: into blocks of whole classes, as
  * many as RLAR_SUM_BLOCK samples hold; a class that is larger is cut by itself. A rank holds some
  * neighbouring blocks. */
@@ -54,6 +60,7 @@ typedef struct rlar_blocks {
     bool ranks;            /* others are elsewhere, perhaps all of them */
     const int64_t *cut;    /* holders + 1: where the samples of each rank begin; NULL: not known */
     int holders;           /* ranks */
+    rlar_spread spread;
 } rlar_blocks;
 
 /* All samples are here. */
@@ -116,6 +123,8 @@ rlar_tree rlar__tree_begin(const rlar_partials *partials, int64_t rows, int64_t 
 double *rlar__tree_leaf(rlar_tree *tree);
 rlar_status rlar__tree_merge(rlar_ctx *ctx, rlar_tree *tree);
 rlar_status rlar__tree_end(rlar_ctx *ctx, rlar_tree *tree);
+/* The same, but rank 0 alone has the result; on the others it holds anything. */
+rlar_status rlar__tree_end_first(rlar_ctx *ctx, rlar_tree *tree);
 /* The sum of a number for each of the n samples here, over all ranks. blocks NULL: as above. */
 rlar_status rlar__sum_samples(rlar_ctx *ctx, const rlar_blocks *blocks, int64_t n, const double *x,
                               double *out);
@@ -132,6 +141,9 @@ rlar_status rlar__sum_blocks(rlar_ctx *ctx, const rlar_blocks *blocks, int64_t n
  * symmetric. Costs n d^2. */
 rlar_status rlar__gram_outer(rlar_ctx *ctx, const rlar_partials *partials, int64_t d, int64_t n,
                              const double *a, const double *b, double *c);
+/* The same as a sum that has begun and that the caller ends. */
+rlar_status rlar__gram_blocks(rlar_ctx *ctx, rlar_tree *tree, int64_t d, int64_t n, const double *a,
+                              const double *b);
 /* The same for the samples of one block, into or (not `first`) onto C. */
 rlar_status rlar__gram_add(rlar_ctx *ctx, int64_t d, int64_t n, const double *a, const double *b,
                            bool first, double *c);
@@ -188,6 +200,21 @@ rlar_status rlar__chol_factor(rlar_ctx *ctx, int64_t n, double *a, double *diag,
 typedef rlar_status (*rlar_rebuild)(rlar_ctx *ctx, void *arg);
 rlar_status rlar__chol_factor_by(rlar_ctx *ctx, int64_t n, double *a, rlar_rebuild rebuild,
                                  void *arg, int *ridged);
+/* What both are made of, for a factorisation of any kind: attempt, and where the matrix is not
+ * positive definite (*failed) rebuild a, add to its diagonal a share of the trace, *added in the
+ * end, and attempt again. */
+typedef rlar_status (*rlar_attempt)(rlar_ctx *ctx, void *arg, bool *failed);
+typedef struct rlar_guard {
+    int64_t n;
+    double *a; /* n x n */
+    double trace;
+    rlar_attempt attempt;
+    void *attempted;
+    rlar_rebuild rebuild;
+    void *rebuilt;
+} rlar_guard;
+rlar_status rlar__guarded(rlar_ctx *ctx, const rlar_guard *guard, double *added, int *ridged);
+double rlar__trace(int64_t n, const double *a);
 /* B (n x p) <- (L L^T)^-1 B. */
 rlar_status rlar__chol_solve(rlar_ctx *ctx, int64_t n, int64_t p, const double *l, double *b);
 /* Half of it, for many columns: B <- L^-1 B, B <- L^-T B. */
@@ -204,6 +231,37 @@ void rlar__chol_small_times(int64_t n, const double *l, int64_t lda, int64_t m, 
                             int64_t ldb);
 void rlar__chol_small_over(int64_t n, const double *l, int64_t lda, int64_t m, double *t,
                            int64_t ldt);
+
+/* ---- Systems that are sums over samples (system.c) ---- */
+
+/* A symmetric positive definite system, the sum of what the samples of all ranks add to it. Every
+ * rank has it and factors it; or, where it is so large that blocks->spread says so, rank 0 has the
+ * sum, gives each rank its tiles, and all factor it together (rlar_tiles). */
+typedef struct rlar_system {
+    int64_t n;
+    double *m;        /* n x n: the lower triangle, then its factor; or the tiles of this rank */
+    double added;     /* to the diagonal, when a pivot had failed */
+    rlar_tiles tiles; /* block 0: every rank has all of it */
+    double *b, *piece;
+} rlar_system;
+
+/* blocks NULL: there is one rank. p: right-hand sides of a solve. */
+void rlar__system_carve(rlar_workspace *ws, const rlar_blocks *blocks, int64_t n, int64_t p,
+                        rlar_system *out);
+/* What m is the sum of: a tree with m as its result ends. Then the caller may add to the diagonal,
+ * on every rank alike, and factor; rebuild as in rlar__chol_factor_by. */
+rlar_status rlar__system_end(rlar_ctx *ctx, const rlar_system *system, rlar_tree *tree);
+rlar_status rlar__system_factor(rlar_ctx *ctx, rlar_system *system, rlar_rebuild rebuild, void *arg,
+                                int *ridged);
+/* B (n x p), the same on all ranks, becomes the solutions. */
+rlar_status rlar__system_solve(rlar_ctx *ctx, const rlar_system *system, double *b);
+static inline bool rlar__system_spread(const rlar_system *system) {
+    return system->tiles.block > 0;
+}
+/* For forecasts: how the system of order n is dealt out, with block 0 where it is not, and how many
+ * numbers of the lower triangle a rank gets. */
+rlar_tiles rlar__tiles_of(const rlar_spread *spread, int rank, int64_t n, int64_t p);
+int64_t rlar__tiles_lower(const rlar_tiles *tiles, int rank);
 
 /* ---- Eigenvalues and singular values (eig.c). Work space comes from the context. ---- */
 

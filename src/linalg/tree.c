@@ -335,14 +335,17 @@ static rlar_status end_here(rlar_ctx *ctx, rlar_tree *tree) {
     return RLAR_OK;
 }
 
+rlar_status rlar__tree_end_first(rlar_ctx *ctx, rlar_tree *tree) {
+    if (tree->partials->piece)
+        RLAR_TRY(gather(ctx, tree));
+    return rlar__team_rank(ctx) == 0 || !tree->partials->piece ? end_here(ctx, tree) : RLAR_OK;
+}
+
 rlar_status rlar__tree_end(rlar_ctx *ctx, rlar_tree *tree) {
-    const int rank = rlar__team_rank(ctx);
+    RLAR_TRY(rlar__tree_end_first(ctx, tree));
     if (!tree->partials->piece)
-        return end_here(ctx, tree);
-    RLAR_TRY(gather(ctx, tree));
-    if (rank == 0)
-        RLAR_TRY(end_here(ctx, tree));
-    return transfer(ctx, tree, tree->result, spread, 0, rank > 0);
+        return RLAR_OK;
+    return transfer(ctx, tree, tree->result, spread, 0, rlar__team_rank(ctx) > 0);
 }
 
 /* ---- Numbers ---- */

@@ -275,6 +275,15 @@ static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_p
     return RLAR_OK;
 }
 
+static void talk(const rlar_train *sizes, const rlar_params *params, rlar_talk *out) {
+    out->order = sizes->d;
+    out->sides = sizes->c;
+    out->iterations = (double)rlar__param_int(params, "iters");
+    rlar__wsolve_talk(sizes->d, sizes->c, false, true, &out->iteration);
+    out->iteration.sums += 3.0; /* of the objective */
+    out->iteration.numbers += 3.0;
+}
+
 const rlar_method rlar__method_alpr = {
     .def = {.name = "alpr",
             .title = "Adaptive Locality Preserving Regression",
@@ -291,7 +300,9 @@ const rlar_method rlar__method_alpr = {
                       "asked for, its scaling of the outputs is left out",
             .regression = 1},
     .ranks = true,
+    .systems = true,
     .outputs = rlar__outputs_classes,
     .fit = fit,
     .forecast = forecast,
+    .talk = talk,
 };

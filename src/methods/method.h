@@ -5,6 +5,7 @@
 #include "core/core.h"
 #include "dist/checkpoint.h"
 #include "graph/knn.h"
+#include "linalg/cost.h"
 #include "solver/reduce.h"
 
 /* The training samples as a method sees them: scaled, float64, grouped by class. */
@@ -34,6 +35,7 @@ typedef struct rlar_method {
     rlar_method_def def; /* name, title, citation, the parameter table */
     bool ranks;          /* fits over several ranks: all its sums over samples add up */
     bool resumes;        /* minds train->checkpoint */
+    bool systems;        /* solves d x d systems that ranks can share (rlar_system) */
     /* The most outputs p that these samples can give. */
     int64_t (*outputs)(const rlar_train *train, const rlar_params *params);
     /* Makes the map (rlar__map_new); the caller frees it, also after an error. */
@@ -42,6 +44,8 @@ typedef struct rlar_method {
     /* Bytes and flops that fit() will take. */
     rlar_status (*forecast)(rlar_ctx *ctx, const rlar_train *sizes, const rlar_params *params,
                             rlar_forecast *out);
+    /* What ranks say to each other in a fit; NULL: not modelled. */
+    void (*talk)(const rlar_train *sizes, const rlar_params *params, rlar_talk *out);
     /* Both or neither; for grids. What fits of these samples have in common, made once and handed
      * to each as train->shared, read-only, on any thread. It depends on the samples, and on
      * parameters only where fit() makes sure that it has the same. `fits` is how many will use it.

@@ -98,6 +98,15 @@ static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_p
     return RLAR_OK;
 }
 
+static void talk(const rlar_train *sizes, const rlar_params *params, rlar_talk *out) {
+    out->order = sizes->d;
+    out->sides = sizes->c;
+    out->iterations = (double)rlar__param_int(params, "iters");
+    rlar__ridge_talk(sizes->d, sizes->c, &out->once, &out->iteration);
+    out->iteration.sums++; /* the loss */
+    out->iteration.numbers++;
+}
+
 const rlar_method rlar__method_relsr = {
     .def = {.name = "relsr",
             .title = "Retargeted Least Squares Regression",
@@ -113,9 +122,11 @@ const rlar_method rlar__method_relsr = {
                       "from its numbers",
             .regression = 1},
     .ranks = true,
+    .systems = true,
     .outputs = rlar__outputs_classes,
     .fit = fit,
     .forecast = forecast,
+    .talk = talk,
     .prepare = rlar__ridge_prepare,
     .release = rlar__ridge_release,
 };

@@ -119,7 +119,7 @@ static rlar_status refine(rlar_ctx *ctx, state *st, bool *done) {
     for (int64_t k = 0; k < c; k++)
         for (int64_t r = 0; r < d; r++)
             st->step[k * d + r] -= st->gamma * st->dtil[r] * st->w[k * d + r];
-    RLAR_TRY(rlar__chol_solve(ctx, d, c, s->m, st->step));
+    RLAR_TRY(rlar__system_solve(ctx, &s->system, st->step));
     *done = rlar__norm(d * c, st->step) <= REFINED * rlar__norm(d * c, st->w);
     for (int64_t k = 0; k < d * c; k++)
         st->w[k] += st->step[k];
@@ -300,6 +300,18 @@ static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_p
     return RLAR_OK;
 }
 
+/* With one correction; a step that is held back adds a few numbers. */
+static void talk(const rlar_train *sizes, const rlar_params *params, rlar_talk *out) {
+    const int64_t d = sizes->d + 1;
+    out->order = d;
+    out->sides = sizes->c;
+    out->iterations = (double)rlar__param_int(params, "iters");
+    rlar__wsolve_talk(d, sizes->c, false, true, &out->iteration);
+    out->iteration.solves++;
+    out->iteration.sums += 2.0;
+    out->iteration.numbers += (double)d * (double)sizes->c + 2.0;
+}
+
 const rlar_method rlar__method_rfs = {
     .def = {.name = "rfs",
             .title = "Robust Feature Selection",
@@ -315,7 +327,9 @@ const rlar_method rlar__method_rfs = {
                       "paper; its tables have no row for it, so gamma is our choice",
             .regression = 1},
     .ranks = true,
+    .systems = true,
     .outputs = rlar__outputs_classes,
     .fit = fit,
     .forecast = forecast,
+    .talk = talk,
 };

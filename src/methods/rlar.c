@@ -264,6 +264,40 @@ static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_p
     return RLAR_OK;
 }
 
+/* Sums of one number each, of the objective. */
+static void add_numbers(double count, rlar_exchange *to) {
+    to->sums += count;
+    to->numbers += count;
+}
+
+/* minimise: the gradient, and in a step also the direction and the search along it, which takes two
+ * or three trials of two numbers each. */
+static void talk_minimise(int64_t d, int64_t c, rlar_talk *out) {
+    const double gradient = (double)c * (double)(d + 1);
+    rlar__minimise_typical(false, &out->iterations, &out->steps);
+    out->steps /= out->iterations;
+    rlar__wsolve_talk(d, c, true, false, &out->iteration);
+    add_numbers(8.0, &out->iteration);
+    add_numbers(10.0, &out->step);
+    out->step.solves = 1.0;
+    out->iteration.sums += 2.0;
+    out->step.sums += 2.0;
+    out->iteration.numbers += gradient;
+    out->step.numbers += gradient;
+}
+
+static void talk(const rlar_train *sizes, const rlar_params *params, rlar_talk *out) {
+    out->order = sizes->d;
+    out->sides = sizes->c;
+    if (rlar__param_int(params, "solver") == RLAR_SOLVER_MINIMISE) {
+        talk_minimise(sizes->d, sizes->c, out);
+        return;
+    }
+    out->iterations = (double)rlar__param_int(params, "iters");
+    rlar__wsolve_talk(sizes->d, sizes->c, true, true, &out->iteration);
+    add_numbers(4.0, &out->iteration);
+}
+
 const rlar_method rlar__method_rlar = {
     .def = {.name = "rlar",
             .title = "Robust Locality-Aware Regression",
@@ -281,10 +315,12 @@ const rlar_method rlar__method_rlar = {
                 "confirmed: the paper; its contradictions are resolved in docs/paper-notes.md",
             .regression = 1},
     .ranks = true,
+    .systems = true,
     .resumes = true,
     .outputs = rlar__outputs_classes,
     .fit = fit,
     .forecast = forecast,
+    .talk = talk,
     .prepare = prepare,
     .release = rlar__first_graph_free,
     .path = path,

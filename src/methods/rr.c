@@ -73,6 +73,16 @@ static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_p
     return RLAR_OK;
 }
 
+/* All of it once. */
+static void talk(const rlar_train *sizes, const rlar_params *params, rlar_talk *out) {
+    (void)params;
+    out->order = sizes->d;
+    out->sides = sizes->c;
+    rlar__ridge_talk(sizes->d, sizes->c, &out->once, &out->once);
+    out->once.sums++; /* the loss */
+    out->once.numbers++;
+}
+
 const rlar_method rlar__method_rr = {
     .def = {.name = "rr",
             .title = "Ridge Regression",
@@ -87,9 +97,11 @@ const rlar_method rlar__method_rr = {
                       "table is inferred from its numbers",
             .regression = 1},
     .ranks = true,
+    .systems = true,
     .outputs = rlar__outputs_classes,
     .fit = fit,
     .forecast = forecast,
+    .talk = talk,
     .prepare = rlar__ridge_prepare,
     .release = rlar__ridge_release,
 };

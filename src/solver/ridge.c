@@ -23,9 +23,8 @@ static void carve_partials(rlar_workspace *ws, const rlar_blocks *blocks, int64_
 void rlar__ridge_carve(rlar_workspace *ws, const rlar_blocks *blocks, int64_t n, int64_t d,
                        int64_t p, bool dual, const rlar_ridge_base *base, rlar_ridge *out) {
     const int64_t side = dual ? n : d;
-    size_t row = 0, column = 0, targets = 0;
-    if (!rlar__size_mul((size_t)side, sizeof(double), &row) ||
-        !rlar__size_mul((size_t)d, sizeof(double), &column) ||
+    size_t column = 0, targets = 0;
+    if (!rlar__size_mul((size_t)d, sizeof(double), &column) ||
         !rlar__size_mul((size_t)p, sizeof(double), &targets))
         ws->overflow = true;
     out->n = n;
@@ -36,7 +35,8 @@ void rlar__ridge_carve(rlar_workspace *ws, const rlar_blocks *blocks, int64_t n,
     out->mean = base ? base->mean : rlar__carve(ws, d, sizeof(double));
     out->xc = base ? base->xc : rlar__carve(ws, n, column);
     out->first = rlar__carve(ws, base ? 0 : d, sizeof(double));
-    out->m = rlar__carve(ws, side, row);
+    rlar__system_carve(ws, dual ? NULL : blocks, side, p, &out->system);
+    out->m = out->system.m;
     out->diag = rlar__carve(ws, side, sizeof(double));
     out->tau = rlar__carve(ws, p, sizeof(double));
     out->tc = rlar__carve(ws, n, targets);
@@ -52,6 +52,15 @@ double rlar__ridge_factor_flops(int64_t n, int64_t d, bool dual) {
 double rlar__ridge_solve_flops(int64_t n, int64_t d, int64_t p, bool dual) {
     const double small = (double)(dual ? n : d);
     return 2.0 * small * small * (double)p + (dual ? 0.0 : 4.0 * (double)n * small * (double)p);
+}
+
+void rlar__ridge_talk(int64_t d, int64_t p, rlar_exchange *factor, rlar_exchange *solve) {
+    factor->sums += 2.0; /* centre.h */
+    factor->numbers += 2.0 * (double)d;
+    factor->factors++;
+    solve->sums += 2.0;
+    solve->numbers += (double)d * (double)p + (double)p;
+    solve->solves++;
 }
 
 /* The lower triangle of the smaller Gram matrix. */
@@ -100,8 +109,34 @@ rlar_status rlar__ridge_base_new(rlar_ctx *ctx, const rlar_blocks *blocks, int64
     return status;
 }
 
+/* Xc Xc^T + lambda I on rank 0, which gives the ranks their tiles. */
+static rlar_status build_spread(rlar_ctx *ctx, void *arg) {
+    const rlar_ridge *ridge = arg;
+    const int64_t n = ridge->n, d = ridge->d;
+    rlar_tree tree = rlar__tree_begin(&ridge->partials, d, d, d, ridge->m);
+    RLAR_TRY(rlar__gram_blocks(ctx, &tree, d, n, ridge->xc, ridge->xc));
+    RLAR_TRY(rlar__system_end(ctx, &ridge->system, &tree));
+    for (int64_t i = 0; i < d; i++)
+        ridge->m[i * d + i] += ridge->lambda;
+    return RLAR_OK;
+}
+
+/* All ranks together. There is no base: fits that share one have no other ranks. */
+static rlar_status factor_spread(rlar_ctx *ctx, rlar_ridge *ridge, const double *x, double lambda,
+                                 int *ridged) {
+    ridge->lambda = lambda;
+    RLAR_TRY(rlar__centre_samples(ctx, &ridge->partials, x, ridge->d, ridge->n, ridge->first,
+                                  ridge->mean, ridge->xc));
+    RLAR_TRY(build_spread(ctx, ridge));
+    RLAR_TRY(rlar__system_factor(ctx, &ridge->system, build_spread, ridge, ridged));
+    ridge->lambda += ridge->system.added;
+    return RLAR_OK;
+}
+
 rlar_status rlar__ridge_factor(rlar_ctx *ctx, rlar_ridge *ridge, const double *x, double lambda,
                                int *ridged) {
+    if (rlar__system_spread(&ridge->system))
+        return factor_spread(ctx, ridge, x, lambda, ridged);
     const int64_t n = ridge->n, d = ridge->d, side = ridge->dual ? n : d;
     if (ridge->base) {
         memcpy(ridge->m, ridge->base->gram, (size_t)(side * side) * sizeof *ridge->m);
@@ -153,7 +188,7 @@ static rlar_status centre_targets(rlar_ctx *ctx, rlar_ridge *ridge, const double
 static rlar_status solve_primal(rlar_ctx *ctx, rlar_ridge *ridge, double *y) {
     const int64_t n = ridge->n, d = ridge->d, p = ridge->p;
     RLAR_TRY(rlar__moments(ctx, &ridge->partials, d, p, n, ridge->xc, ridge->tc, ridge->solution));
-    RLAR_TRY(rlar__chol_solve(ctx, d, p, ridge->m, ridge->solution));
+    RLAR_TRY(rlar__system_solve(ctx, &ridge->system, ridge->solution));
     RLAR_TRY(
         rlar__project_samples(ctx, ridge->partials.blocks, p, n, d, ridge->solution, ridge->xc, y));
     for (int64_t i = 0; i < n; i++)

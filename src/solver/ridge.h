@@ -3,6 +3,7 @@
 #define RLAR_RIDGE_H
 
 #include "core/core.h"
+#include "linalg/cost.h"
 #include "linalg/linalg.h"
 
 /* What does not depend on lambda: may be shared by any number of systems, read-only. */
@@ -17,13 +18,14 @@ typedef struct rlar_ridge_base {
 typedef struct rlar_ridge {
     int64_t n, d, p; /* samples here */
     bool dual;       /* n x n instead of d x d */
-    double lambda; /* what stands on the diagonal: more than asked for where that was needed */
+    double lambda;   /* what stands on the diagonal: more than asked for where that was needed */
     const rlar_ridge_base *base; /* or NULL */
     double *mean;                /* d; that of the base where there is one, as the next */
     double *xc;                  /* d x n: X - mean 1^T */
-    double *m, *diag;            /* the factor; see rlar__chol_factor */
-    double *first;               /* d: see centre.h; not with a base */
-    double *tau, *tc;            /* p, p x n: mean of the targets, targets without it */
+    rlar_system system;
+    double *m, *diag; /* that of the system; see rlar__chol_factor */
+    double *first;    /* d: see centre.h; not with a base */
+    double *tau, *tc; /* p, p x n: mean of the targets, targets without it */
     double *solution; /* of the last solve: W (d x p), or A (n x p) with W = Xc A in the dual */
     rlar_partials partials;
 } rlar_ridge;
@@ -51,5 +53,7 @@ double rlar__ridge_penalty(const rlar_ridge *ridge, const double *y);
 /* Operations of a factorisation and of one solve. */
 double rlar__ridge_factor_flops(int64_t n, int64_t d, bool dual);
 double rlar__ridge_solve_flops(int64_t n, int64_t d, int64_t p, bool dual);
+/* What ranks say in either; added. */
+void rlar__ridge_talk(int64_t d, int64_t p, rlar_exchange *factor, rlar_exchange *solve);
 
 #endif

@@ -34,12 +34,25 @@ double rlar__wsolve_flops(int64_t n, int64_t d, int64_t c, bool dual) {
     return small * small * (large + small / 3.0 + 2.0 * p) + 2.0 * small * large * p;
 }
 
+void rlar__wsolve_talk(int64_t d, int64_t c, bool offset, bool right, rlar_exchange *out) {
+    const double features = (double)d, outputs = (double)c;
+    out->factors++;
+    if (offset) {
+        out->sums += right ? 4.0 : 2.0;
+        out->numbers += features + 1.0 + (right ? outputs + 1.0 : 0.0);
+    }
+    if (!right)
+        return;
+    out->sums++;
+    out->numbers += features * outputs;
+    out->solves++;
+}
+
 void rlar__wsolve_carve(rlar_workspace *ws, const rlar_groups *groups, int64_t d, int64_t c,
                         bool dual, rlar_wsolver *out) {
     const int64_t n = groups->n;
-    const int64_t side = dual ? n : d;
     size_t row = 0, column = 0, targets = 0;
-    if (!rlar__size_mul((size_t)side, sizeof(double), &row) ||
+    if (!rlar__size_mul((size_t)n, sizeof(double), &row) ||
         !rlar__size_mul((size_t)d, sizeof(double), &column) ||
         !rlar__size_mul((size_t)c, sizeof(double), &targets))
         ws->overflow = true;
@@ -48,7 +61,8 @@ void rlar__wsolve_carve(rlar_workspace *ws, const rlar_groups *groups, int64_t d
     out->xc = rlar__carve(ws, held, column);
     out->bx = rlar__carve(ws, dual ? 0 : held, column);
     out->tw = rlar__carve(ws, n, targets);
-    out->m = rlar__carve(ws, side, row);
+    out->m = rlar__carve(ws, dual ? n : 0, row);
+    rlar__system_carve(ws, groups->blocks, dual ? 0 : d, c, &out->system);
     out->a = rlar__carve(ws, dual ? n : 0, targets);
     out->root = rlar__carve(ws, dual ? d : 0, sizeof(double));
     out->inverse = NULL;
@@ -145,7 +159,7 @@ static rlar_status build_primal(rlar_ctx *ctx, void *arg) {
     rlar_wsolver *s = j->s;
     if (j->w)
         RLAR_TRY(over_samples(ctx, j, targets_task));
-    rlar_tree system = rlar__tree_begin(&s->partials, p->d, p->d, p->d, s->m);
+    rlar_tree system = rlar__tree_begin(&s->partials, p->d, p->d, p->d, s->system.m);
     rlar_tree right = rlar__tree_begin(&s->moments, p->d, p->c, 0, j->w);
     j->roots = rlar__weigh_roots(p);
     rlar__errands_begin(&s->errands, p->x);
@@ -161,22 +175,22 @@ static rlar_status build_primal(rlar_ctx *ctx, void *arg) {
     }
     if (!j->roots)
         RLAR_TRY(rlar__errands_end(ctx, &s->errands));
-    RLAR_TRY(rlar__tree_end(ctx, &system));
+    RLAR_TRY(rlar__system_end(ctx, &s->system, &system));
     if (j->w)
         RLAR_TRY(rlar__tree_end(ctx, &right));
     for (int64_t r = 0; r < p->d; r++)
-        s->m[r * p->d + r] += p->alpha * p->dtil[r];
+        s->system.m[r * p->d + r] += p->alpha * p->dtil[r];
     return RLAR_OK;
 }
 
 static rlar_status factor_primal(rlar_ctx *ctx, wjob *j, int *ridged) {
     RLAR_TRY(build_primal(ctx, j));
-    return rlar__chol_factor_by(ctx, j->p->d, j->s->m, build_primal, j, ridged);
+    return rlar__system_factor(ctx, &j->s->system, build_primal, j, ridged);
 }
 
 static rlar_status solve_primal(rlar_ctx *ctx, wjob *j, int *ridged) {
     RLAR_TRY(factor_primal(ctx, j, ridged));
-    return rlar__chol_solve(ctx, j->p->d, j->p->c, j->s->m, j->w);
+    return rlar__system_solve(ctx, &j->s->system, j->w);
 }
 
 /* ---- Dual ---- */
@@ -299,7 +313,7 @@ rlar_status rlar__wsolve_primal(rlar_ctx *ctx, const rlar_wproblem *problem,
     for (int64_t k = 0; k < c; k++)
         for (int64_t r = 0; r < d; r++)
             w[k * d + r] -= solver->mu[r] * b[k];
-    RLAR_TRY(rlar__chol_solve(ctx, d, c, solver->m, w));
+    RLAR_TRY(rlar__system_solve(ctx, &solver->system, w));
     for (int64_t k = 0; k < c; k++)
         b[k] = b[k] / total - rlar__dot(d, w + k * d, solver->mu);
     return RLAR_OK;

@@ -4,6 +4,7 @@
 
 #include "core/core.h"
 #include "graph/laplacian.h"
+#include "linalg/cost.h"
 #include "linalg/errands.h"
 #include "linalg/linalg.h"
 
@@ -26,12 +27,13 @@ typedef struct rlar_wsolver {
     bool dual; /* n x n instead of d x d */
     double *xc,
         *bx; /* some samples: Xc and Xc (D + beta L), or Y and C (weigh.h); dual: all, P^1/2 Xc */
-    double *tw;       /* c x n: D (T - tau) */
-    double *m;        /* the system */
-    double *a;        /* n x c: dual variables */
-    double *root;     /* d: P^1/2, in the dual */
-    double *inverse;  /* N^-1 class by class, in the dual of a metric; NULL: not kept */
-    double *mu, *tau; /* weighted means of X and T */
+    double *tw;         /* c x n: D (T - tau) */
+    double *m;          /* the system, in the dual */
+    rlar_system system; /* the same in the primal */
+    double *a;          /* n x c: dual variables */
+    double *root;       /* d: P^1/2, in the dual */
+    double *inverse;    /* N^-1 class by class, in the dual of a metric; NULL: not kept */
+    double *mu, *tau;   /* weighted means of X and T */
     rlar_partials partials, moments;
     rlar_errands errands; /* neighbours on other ranks */
 } rlar_wsolver;
@@ -66,5 +68,8 @@ rlar_status rlar__wsolve_features(rlar_ctx *ctx, const rlar_wproblem *problem, r
 
 /* Operations of one solve. */
 double rlar__wsolve_flops(int64_t n, int64_t d, int64_t c, bool dual);
+/* What ranks say in one solve, or (not right) in a factorisation; offset: not without one. Added.
+ */
+void rlar__wsolve_talk(int64_t d, int64_t c, bool offset, bool right, rlar_exchange *out);
 
 #endif

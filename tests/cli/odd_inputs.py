@@ -174,6 +174,8 @@ def usage_errors():
     yield Odd("no data", "fit", USAGE, (r"DATA|data",))
     yield Odd("two data files", "tune good.csv good.csv", USAGE, (r"good\.csv|one", r"DATA|argument|data"), CSV)
     yield Odd("standard input among several files", "fit good.csv -", USAGE, (r"standard input",), CSV)
+    yield Odd("ranks of one process", "fit good.csv --solve distributed", USAGE, (r"--solve distributed", r"rlar-mpi"),
+              CSV)
     yield Odd("means of several files", "fit good.csv good.csv --missing mean", USAGE, (r"--missing mean",), CSV)
     yield Odd("one list of labels for several files", "fit good.csv good.csv --labels good.csv", USAGE,
               (r"--labels",), CSV)

@@ -26,6 +26,7 @@ typedef struct ranks_world {
     bool broken; /* a rank is gone: whoever waits for another hears that it cannot be reached */
     int64_t moved; /* bytes from one rank to another, and */
     int64_t messages;
+    int refused[MOST_RANKS]; /* systems, by a host of test_team_solve.c */
     void (*run)(rlar_ctx *ctx, int rank, void *arg);
     void *arg;
 } ranks_world;
@@ -97,8 +98,13 @@ static void *team_rank(void *arg) {
     return NULL;
 }
 
+/* How a host solves systems of all ranks; NULL: it does not. */
+typedef int (*team_factor)(void *user, const rlar_tiles *tiles, double *a);
+typedef int (*team_solve)(void *user, const rlar_tiles *tiles, const double *a, double *b);
+
 /* run(ctx, rank, arg) on so many ranks at once. */
-static void on_ranks(int ranks, void (*run)(rlar_ctx *, int, void *), void *arg, ranks_world *w) {
+static void on_solving_ranks(int ranks, void (*run)(rlar_ctx *, int, void *), void *arg,
+                             team_factor factor, team_solve solve, ranks_world *w) {
     pthread_t thread[MOST_RANKS];
     ranks_one one[MOST_RANKS];
     *w = (ranks_world){.ranks = ranks, .run = run, .arg = arg};
@@ -113,7 +119,9 @@ static void on_ranks(int ranks, void (*run)(rlar_ctx *, int, void *), void *arg,
                                       .send = team_send,
                                       .receive = team_receive,
                                       .broadcast = team_broadcast,
-                                      .ready = team_ready}};
+                                      .ready = team_ready,
+                                      .factor = factor,
+                                      .solve = solve}};
         if (pthread_create(&thread[r], NULL, team_rank, &one[r]) != 0)
             abort();
     }
@@ -121,6 +129,11 @@ static void on_ranks(int ranks, void (*run)(rlar_ctx *, int, void *), void *arg,
         pthread_join(thread[r], NULL);
     pthread_cond_destroy(&w->changed);
     pthread_mutex_destroy(&w->lock);
+}
+
+static inline void on_ranks(int ranks, void (*run)(rlar_ctx *, int, void *), void *arg,
+                            ranks_world *world) {
+    on_solving_ranks(ranks, run, arg, NULL, NULL, world);
 }
 
 #endif

@@ -22,6 +22,7 @@ typedef struct job {
     const labelled *s; /* in an order of their own */
     int ranks;
     const char *method, *settings, *scale;
+    rlar_solve solve;
     void *bytes; /* of rank 0's model */
     size_t size;
     double objective[MOST_RANKS];
@@ -62,6 +63,7 @@ static void fit_data(rlar_ctx *ctx, const job *j, const rlar_data *data, rlar_mo
     rlar_params *params = NULL;
     rlar_fit_options o = RLAR_INIT(rlar_fit_options);
     o.scale = j->scale;
+    o.solve = j->solve;
     *info = RLAR_INIT(rlar_info);
     assert_int_equal(rlar_params_new(ctx, j->method, &params), RLAR_OK);
     set_params(ctx, params, j->settings);
@@ -108,8 +110,8 @@ static void fit_rank(rlar_ctx *ctx, int rank, void *arg) {
     rlar_data_free(data);
 }
 
-static void compare(const labelled *s, const char *method, const char *settings,
-                    const char *scale) {
+static inline void compare(const labelled *s, const char *method, const char *settings,
+                           const char *scale) {
     rlar_ctx *ctx = NULL;
     rlar_model *model = NULL;
     rlar_info info;
