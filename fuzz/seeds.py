@@ -102,6 +102,8 @@ EDGE_RESULTS = {
                  ' "confusion": [[1, 2], [3, 4]]}]}',
     "grid": '{"grid": [{"alpha": 0.1, "beta": 1, "accuracy": 0.5}, {"alpha": 1, "beta": 1, "accuracy": null}],'
             ' "method": "m"}',
+    "quoted": '{"data": {"name": "d\'"}, "method": "m\'m", "grid": {"axes": ["a\'", "b"],'
+              ' "cells": [{"a\'": 1, "b": 1, "accuracy": 0.5}, {"a\'": 2, "b": 1, "accuracy": 0.7}]}}',
     "sweep": '{"results": [{"method": "m", "grid": [{"k": 1, "accuracy": 0.5}, {"k": 2, "accuracy": 0.7}]}]}',
     "ranks": '{"results": [{"method": "m"}], "comparison": {"methods": ["a", "b", "c"], "ranks": [1, 2, 3],'
              ' "blocks": 5, "critical_difference": 1.5}}',
