@@ -285,7 +285,7 @@ rlar_status rlar__crew_dismiss(rlar_ctx *ctx, rlar_crew *crew, rlar_status statu
     rlar_status sent = hear_all(crew);
     if (write_end(crew, status, ctx->error, results) < 0) {
         status = rlar__fail(ctx, RLAR_E_NOMEM, "%s", crew->wire.error);
-        write_end(crew, status, ctx->error, NULL); /* there is room for it */
+        write_end(crew, status, ctx->error, results); /* there is room for it */
     }
     const order o = {.end = 1, .status = status};
     for (int r = 1; r < crew->wire.team->ranks && sent >= 0; r++)
