@@ -141,7 +141,7 @@ static void test_many_outputs(void **state) {
 /* All pairs of a class are joined. */
 static void test_alpr(void **state) {
     (void)state;
-    const int64_t sizes[2] = {2100, 60};
+    const int64_t sizes[2] = {2700, 60};
     compare_large(12, 5, 2, sizes, "alpr", "iters=2", "zscore,rms");
 }
 
