@@ -77,8 +77,11 @@ class SameAsPlain(ranks.Case):
     def test_large_classes(self):
         """Two classes on up to five ranks, on most of which there is a part of one only."""
         self.write("t.npy", npy(samples(n=11000, d=13, classes=2)))
-        self.compare(["t.npy"], (3, 5), "-p", "solver=paper", "--iters", "4")
-        self.compare(["t.npy"], (4,), "-p", "solver=minimise", "-p", "search=local")
+        self.compare(["t.npy"], (3, 5), "-p", "solver=paper", "--iters", "4", "-p", "search=exact")
+        fit = ("fit", "t.npy", "-p", "search=local", "-o")  # which is told
+        self.ok(*fit, "one.rlar")
+        self.on_ranks(4, *fit, "four.rlar")
+        self.assertEqual(self.path("four.rlar").read_bytes(), self.path("one.rlar").read_bytes())
 
     def test_several_files(self):
         """Parts of one set, read by different ranks: the model of the one file."""
