@@ -56,7 +56,7 @@ static void test_unlike(void **state) {
     u.s[0] = NULL; /* which has read nothing */
     all_refuse(&u, RLAR_E_DATA, "rank 2 has read 2 features, others 3");
     u = (unlike){.s = {&three, &three, &three}};
-    all_refuse(&u, RLAR_E_ARG, "does not hold whole classes that follow each other");
+    all_refuse(&u, RLAR_E_ARG, "does not hold samples that follow those of the rank before");
     labelled_free(&three);
     labelled_free(&two);
 }
