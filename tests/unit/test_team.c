@@ -142,9 +142,9 @@ static void test_sums(void **state) {
 
 static void test_rlar(void **state) {
     (void)state;
-    static const char *const settings[] = {"solver=paper iters=4", "solver=anneal iters=4",
-                                           "solver=minimise iters=3",
-                                           "solver=minimise eps=1e-8 iters=3"};
+    static const char *const settings[] = {"solver=paper iters=3", "solver=anneal iters=3",
+                                           "solver=minimise iters=2",
+                                           "solver=minimise eps=1e-8 iters=2"};
     const int64_t large[5] = {1300, 900, 1700, 1200, 800}, small[5] = {30, 20, 2500, 10, 40};
     for (int i = 0; i < 4; i++) {
         labelled s = shuffled(70 + (uint64_t)i, i < 2 ? 12 : 41, 5, i % 2 ? small : large);
