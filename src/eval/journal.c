@@ -15,7 +15,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-
 typedef struct head {
     char name[16];
     uint64_t order; /* of the bytes in a number */

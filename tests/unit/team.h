@@ -23,7 +23,7 @@ typedef struct ranks_world {
     pthread_cond_t changed;
     mailbox box[MOST_RANKS][MOST_RANKS];
     int ranks;
-    bool broken; /* a rank is gone: whoever waits for another hears that it cannot be reached */
+    bool broken;   /* a rank is gone: whoever waits for another hears that it cannot be reached */
     int64_t moved; /* bytes from one rank to another, and */
     int64_t messages;
     int refused[MOST_RANKS]; /* systems, by a host of test_team_solve.c */

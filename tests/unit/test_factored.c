@@ -139,8 +139,8 @@ static void test_white(void **state) {
     double *x = nearly(&rng, d, n, 0.1), *y = random_numbers(&rng, d), *before = zeros(n);
     for (int plain = 0; plain < 2; plain++) {
         rlar_reduced red;
-        assert_int_equal((plain ? rlar__span_factored : rlar__reduce_lean)(ctx, NULL, x, d, n, &red),
-                         RLAR_OK);
+        assert_int_equal(
+            (plain ? rlar__span_factored : rlar__reduce_lean)(ctx, NULL, x, d, n, &red), RLAR_OK);
         double *back = zeros(d);
         memcpy(back, y, (size_t)d * sizeof *y);
         assert_int_equal(rlar__white_back(ctx, &red, 1, back), RLAR_OK);

@@ -195,12 +195,9 @@ static void test_few_samples(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_blocks),
-        cmocka_unit_test(test_cuts),
-        cmocka_unit_test(test_sums),
-        cmocka_unit_test(test_rlar),
-        cmocka_unit_test(test_roots),
-        cmocka_unit_test(test_few_samples),
+        cmocka_unit_test(test_blocks), cmocka_unit_test(test_cuts),
+        cmocka_unit_test(test_sums),   cmocka_unit_test(test_rlar),
+        cmocka_unit_test(test_roots),  cmocka_unit_test(test_few_samples),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -415,18 +415,12 @@ static void refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tables),
-        cmocka_unit_test(libsvm),
-        cmocka_unit_test(round_trips),
-        cmocka_unit_test(names_like_missing_values),
-        cmocka_unit_test(missing_values),
-        cmocka_unit_test(feature_named_class),
-        cmocka_unit_test(equal_bytes),
-        cmocka_unit_test(npy_header),
-        cmocka_unit_test(characters),
-        cmocka_unit_test(feature_named_label),
-        cmocka_unit_test(large),
-        cmocka_unit_test(refused),
+        cmocka_unit_test(tables),         cmocka_unit_test(libsvm),
+        cmocka_unit_test(round_trips),    cmocka_unit_test(names_like_missing_values),
+        cmocka_unit_test(missing_values), cmocka_unit_test(feature_named_class),
+        cmocka_unit_test(equal_bytes),    cmocka_unit_test(npy_header),
+        cmocka_unit_test(characters),     cmocka_unit_test(feature_named_label),
+        cmocka_unit_test(large),          cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,7 +33,7 @@ typedef struct one {
 
 /* What all ranks do together. */
 typedef struct play {
-    const char *name; /* "share", "fit SETTINGS" or "evaluate" */
+    const char *name;  /* "share", "fit SETTINGS" or "evaluate" */
     const char *keeps; /* the file of the checkpoint or the journal, or NULL */
     const labelled *s;
     char path[512];
