@@ -10,6 +10,7 @@ import numpy as np
 import minimise_reference as literal
 import rlar_problems as problems
 import rlar_program as program
+from amount import ALL
 from minimise_problems import minimise, small_problems
 
 
@@ -60,9 +61,10 @@ class Promises(unittest.TestCase):
         self.assertTrue(34 < used < 114, used)  # more than it starts with, no more than few
         paper = program.fit(X, labels, alpha=alpha, beta=beta, scale="none").json["objective"]
         self.assertLessEqual(fit.json["objective"], paper * (1 + 1e-9))
-        objective = literal.Objective(X, labels, alpha, beta, 0)
-        peer = objective.minimum(*start, objective.neighbours(fit.W, fit.b))
-        self.assertLessEqual(fit.json["objective"], 1.005 * peer)
+        if ALL:  # most of a minute is SciPy's
+            objective = literal.Objective(X, labels, alpha, beta, 0)
+            peer = objective.minimum(*start, objective.neighbours(fit.W, fit.b))
+            self.assertLessEqual(fit.json["objective"], 1.005 * peer)
         smoothed = fit.trace["smoothed"]
         self.assertLessEqual(max(np.diff(smoothed) / smoothed[:-1]), 1e-9)
 

@@ -67,6 +67,7 @@ ROWS = [
     Row("races", "no data race with 16 threads on one model and 64 contexts (ThreadSanitizer)",
         V + "races.py --count 200", V + "races.py --count 10000"),
     Row("locale", "a decimal comma changes nothing", V + "comma_locale.py", V + "comma_locale.py"),
+    Row("minima", "RLAR's own solver ends where SciPy does", V + "minima.py", V + "minima.py"),
     # Limits
     Row("forecast", "a fit holds no more memory than its forecast", B + "forecast --count 400", B + "forecast --count 2000"),
     Row("limit", "--max-memory holds", V + "memory_limit.py --count 1000", V + "memory_limit.py --count 4000"),
