@@ -202,7 +202,7 @@ def weak_table(rows):
     lines = ["| ranks | samples | seconds | CPU s of all | MB of the largest rank | MB that an iteration moves |", "|---" * 6 + "|"]
     for key in sorted(key for key in rows if key.startswith("weak ")):
         row = rows[key]
-        moved = row["traffic"]["bytes_per_iteration"] / 1e6 if row["traffic"] else 0
+        moved = row["traffic"]["bytes_per_iteration"]["all"] / 1e6 if row["traffic"] else 0
         lines.append("| %s | %d | %.1f | %.1f | %.0f | %.1f |" % (
             key.split()[1], row["n"], row["seconds"], row["cpu"], row["kilobytes"] / 1024, moved))
     replace("weak", lines)
