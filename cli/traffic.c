@@ -75,11 +75,9 @@ static void set_head(const cli *c, const rlar_forecast *f, json_t *root) {
 }
 
 void cli_traffic_forecast_json(const cli *c, const rlar_forecast *f, json_t *root) {
-    json_t *traffic = json_object();
-    if (c->team == NULL) {
-        json_decref(traffic);
+    if (c->team == NULL)
         return;
-    }
+    json_t *traffic = json_object();
     set_head(c, f, root);
     cli_json_set(traffic, "samples", pair(f->moved, f->moved_busiest));
     cli_json_set(traffic, "once", pair(f->once, f->once_busiest));
@@ -91,11 +89,9 @@ void cli_traffic_forecast_json(const cli *c, const rlar_forecast *f, json_t *roo
 void cli_traffic_json(const cli *c, const rlar_forecast *f, const cli_traffic *t, json_t *root) {
     const cli_traffic_at here = between(t);
     const double count = (double)here.iterations; /* 0: nothing to divide by, null */
-    json_t *traffic = json_object();
-    if (c->team == NULL) {
-        json_decref(traffic);
+    if (c->team == NULL)
         return;
-    }
+    json_t *traffic = json_object();
     set_head(c, f, root);
     cli_json_set(traffic, "bytes_per_iteration", pair(t->received / count, t->busiest / count));
     cli_json_set(traffic, "forecast", iteration_pair(f, (double)here.steps / count));

@@ -108,6 +108,14 @@ double rlar__now(void);
 bool rlar__size_mul(size_t a, size_t b, size_t *out);
 bool rlar__size_add(size_t a, size_t b, size_t *out);
 
+static inline int64_t rlar__min64(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+static inline int64_t rlar__max64(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
 /* count * size bytes, 64-byte aligned, not zeroed; *out is NULL when count is 0. On failure *out is
  * NULL and the text names `what` and the bytes asked for. */
 rlar_status rlar__alloc(rlar_ctx *ctx, int64_t count, size_t size, const char *what, void *out);

@@ -22,20 +22,12 @@ rlar_status rlar__ranks_sizes(rlar_ctx *ctx, int64_t classes, const int64_t *her
     return status;
 }
 
-static int64_t least(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
-static int64_t most(int64_t a, int64_t b) {
-    return a > b ? a : b;
-}
-
 /* Do the classes here have the samples from .. to-1 of all? */
 static bool in_order(int64_t c, const int64_t *first, const int64_t *whole, int64_t from,
                      int64_t to) {
     for (int64_t i = 0; i < c; i++) {
-        const int64_t common = least(whole[i + 1], to) - most(whole[i], from);
-        if (first[i + 1] - first[i] != most(common, 0))
+        const int64_t common = rlar__min64(whole[i + 1], to) - rlar__max64(whole[i], from);
+        if (first[i + 1] - first[i] != rlar__max64(common, 0))
             return false;
     }
     return true;
@@ -132,7 +124,8 @@ static int64_t choose(const ends *e, int64_t from, int64_t stop, int64_t size, i
     const double all = (double)(e->at[e->count - 1] - e->at[from]);
     const double share = (double)e->at[from] + all / (double)ranks;
     int64_t best = -1;
-    for (int64_t i = most(from + 1, stop); i < e->count && e->at[i] - e->at[from] <= size; i++) {
+    for (int64_t i = rlar__max64(from + 1, stop); i < e->count && e->at[i] - e->at[from] <= size;
+         i++) {
         const bool better = best < 0 || (e->whole[i] && !e->whole[best]);
         const bool worse = best >= 0 && e->whole[best] && !e->whole[i];
         const double off = fabs((double)e->at[i] - share);

@@ -35,10 +35,6 @@ bool rlar__nearest_few(int64_t m) {
     return m <= FEW;
 }
 
-static int64_t min64(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
 /* ---- Preparation ---- */
 
 rlar_status rlar__nearest_check(rlar_ctx *ctx, int64_t p, int64_t m, const double *q) {
@@ -95,7 +91,7 @@ void rlar__nearest_close(rlar_nearest *s) {
 
 void rlar__nearest_carve(rlar_workspace *ws, const rlar_nearest *s, int64_t queries,
                          rlar_nearest_scratch *out) {
-    const int64_t rows = s->half ? min64(s->refs.n, REFERENCES) : 0;
+    const int64_t rows = s->half ? rlar__min64(s->refs.n, REFERENCES) : 0;
     out->tile = rlar__carve(ws, rows * queries, sizeof *out->tile);
     out->own = rlar__carve(ws, queries, sizeof *out->own);
     out->scaled = rlar__carve(ws, s->unit ? s->refs.p : 0, sizeof *out->scaled);
@@ -192,7 +188,7 @@ static void scan_chunk(const query *x, int64_t first, int64_t count, const doubl
     const rlar_near *last = &x->list[x->s->k - 1];
     double limit = half_limit(x, last->distance);
     for (int64_t start = 0; start < count; start += GROUP) {
-        const int64_t end = min64(start + GROUP, count);
+        const int64_t end = rlar__min64(start + GROUP, count);
         if (end - start == GROUP && least_of(half + start, product + start) > limit)
             continue;
         for (int64_t i = start; i < end; i++) {
@@ -237,7 +233,7 @@ static void find_many(const rlar_nearest *s, const double *q, int64_t count,
                       const rlar_nearest_scratch *scratch, double *by_class) {
     const rlar_references *r = &s->refs;
     for (int64_t first = 0; first < r->n; first += REFERENCES) {
-        const int64_t chunk = min64(r->n - first, REFERENCES);
+        const int64_t chunk = rlar__min64(r->n - first, REFERENCES);
         rlar__tile_inner(chunk, count, r->p, r->z + first * r->p, r->p, q, r->p, scratch->tile,
                          chunk);
         for (int64_t i = 0; i < count; i++) {

@@ -176,18 +176,10 @@ static void offer_bounded(const search *s, const query *q, const block *b, int64
         }
 }
 
-static int64_t most(int64_t a, int64_t b) {
-    return a > b ? a : b;
-}
-
-static int64_t least(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
 /* Offer the block to sample number i of the task. */
 static void offer_block(const search *s, const query *q, int64_t i, const block *b) {
-    const int64_t from = most(b->from, q->reach[0]), to = least(b->to, q->reach[3]);
-    const int64_t end = least(to, q->reach[1]), begin = most(from, q->reach[2]);
+    const int64_t from = rlar__max64(b->from, q->reach[0]), to = rlar__min64(b->to, q->reach[3]);
+    const int64_t end = rlar__min64(to, q->reach[1]), begin = rlar__max64(from, q->reach[2]);
     double row[BLOCK];
     if (from >= to || q->list.count == 0)
         return;
@@ -223,10 +215,10 @@ static rlar_status search_task(void *arg, int64_t first, int64_t last) {
     query queries[SAMPLES_PER_TASK] = {0};
     for (int64_t j = start; j < end; j++)
         queries[j - start] = query_open(s, j);
-    const int64_t stop = least(queries[end - start - 1].reach[3], s->visit.to);
-    block b = {.from = most(queries[0].reach[0], s->visit.from)};
+    const int64_t stop = rlar__min64(queries[end - start - 1].reach[3], s->visit.to);
+    block b = {.from = rlar__max64(queries[0].reach[0], s->visit.from)};
     for (; b.from < stop; b.from = b.to) {
-        b.to = least(b.from + BLOCK, stop);
+        b.to = rlar__min64(b.from + BLOCK, stop);
         prepare(s, start, end, &b);
         for (int64_t j = start; j < end; j++)
             offer_block(s, &queries[j - start], j - start, &b);

@@ -28,10 +28,6 @@ static double *at(const chol_step *s, int64_t i, int64_t j) {
     return s->a + j * s->n + i;
 }
 
-static int64_t min64(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
 /* Wide enough for DSYRK, narrow enough that the block itself, which nobody shares, costs little. */
 static int64_t block_width(int64_t n) {
     return n < 4096 ? 64 : 128;
@@ -40,9 +36,9 @@ static int64_t block_width(int64_t n) {
 /* L_ik = A_ik L_kk^-T for some rows below the block. */
 static rlar_status column_task(void *arg, int64_t index) {
     const chol_step *s = arg;
-    const int64_t k = s->k, i = k + s->width + index * ROWS, rows = min64(ROWS, s->n - i);
+    const int64_t k = s->k, i = k + s->width + index * ROWS, rows = rlar__min64(ROWS, s->n - i);
     for (int64_t j = 0; j < s->width; j += UNIT) {
-        const int64_t width = min64(UNIT, s->width - j);
+        const int64_t width = rlar__min64(UNIT, s->width - j);
         if (j > 0)
             rlar__gemm(RLAR_PLAIN, RLAR_TRANSPOSED, rows, width, j, -1.0, at(s, i, k), s->n,
                        at(s, k + j, k), s->n, 1.0, at(s, i, k + j), s->n);
@@ -74,14 +70,14 @@ static rlar_status update_behind(rlar_ctx *ctx, chol_step *s) {
                                 .ld = s->n,
                                 .c = at(s, next, next),
                                 .ldc = s->n};
-    s->next = min64(s->width, s->n - next);
+    s->next = rlar__min64(s->width, s->n - next);
     return rlar__parallel(ctx, rlar__triangle_panels(&s->behind), behind_task, s);
 }
 
 static rlar_status factor_once(rlar_ctx *ctx, void *arg, bool *failed) {
     const rlar_guard *g = arg;
     const int64_t n = g->n;
-    chol_step s = {.a = g->a, .n = n, .width = min64(block_width(n), n)};
+    chol_step s = {.a = g->a, .n = n, .width = rlar__min64(block_width(n), n)};
     s.failed = rlar__potrf(s.width, s.a, n) != 0;
     for (; s.k + s.width < n && !s.failed; s.k += s.width, s.width = s.next) {
         const int64_t rows = n - s.k - s.width;
@@ -190,7 +186,7 @@ typedef struct solve {
 
 static void set_block(solve *s, int64_t k, int64_t width) {
     s->k = k * width;
-    s->width = min64(width, s->n - s->k);
+    s->width = rlar__min64(width, s->n - s->k);
 }
 
 /* What the unknowns below take from block k, some rows of them: B_i -= L_ik B_k. */
@@ -210,21 +206,21 @@ static void backward_rows(const solve *s, int64_t j, int64_t rows) {
 static rlar_status forward_task(void *arg, int64_t index) {
     const solve *s = arg;
     const int64_t i = s->k + s->width + index * ROWS;
-    forward_rows(s, i, min64(ROWS, s->n - i));
+    forward_rows(s, i, rlar__min64(ROWS, s->n - i));
     return RLAR_OK;
 }
 
 static rlar_status backward_task(void *arg, int64_t index) {
     const solve *s = arg;
     const int64_t j = index * ROWS;
-    backward_rows(s, j, min64(ROWS, s->k - j));
+    backward_rows(s, j, rlar__min64(ROWS, s->k - j));
     return RLAR_OK;
 }
 
 /* B_k <- op(L_kk)^-1 B_k, by units; forwards, or backwards with the transpose. */
 static void solve_forward(const solve *s) {
     for (int64_t k = s->k, end = k + s->width; k < end; k += UNIT) {
-        const int64_t width = min64(UNIT, end - k), rows = end - k - width;
+        const int64_t width = rlar__min64(UNIT, end - k), rows = end - k - width;
         const double *l = s->l + k * s->n + k;
         rlar__trsm_left(RLAR_PLAIN, width, s->p, l, s->n, s->b + k, s->n);
         if (rows > 0)
@@ -235,7 +231,7 @@ static void solve_forward(const solve *s) {
 
 static void solve_backward(const solve *s) {
     for (int64_t j = (s->width - 1) / UNIT * UNIT; j >= 0; j -= UNIT) {
-        const int64_t k = s->k + j, width = min64(UNIT, s->width - j);
+        const int64_t k = s->k + j, width = rlar__min64(UNIT, s->width - j);
         rlar__trsm_left(RLAR_TRANSPOSED, width, s->p, s->l + k * s->n + k, s->n, s->b + k, s->n);
         if (j > 0)
             rlar__gemm(RLAR_TRANSPOSED, RLAR_PLAIN, j, s->p, width, -1.0, s->l + s->k * s->n + k,
@@ -270,7 +266,7 @@ typedef struct half {
 
 static int64_t sides_at(const half *h, int64_t index, solve *s) {
     const int64_t j = index * SIDES;
-    *s = (solve){.n = h->n, .p = min64(SIDES, h->p - j), .l = h->l};
+    *s = (solve){.n = h->n, .p = rlar__min64(SIDES, h->p - j), .l = h->l};
     s->b = h->b + j * h->n;
     return (h->n + UNIT - 1) / UNIT;
 }

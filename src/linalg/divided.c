@@ -11,14 +11,6 @@
 
 enum { PIECE = 1 << 20 }; /* bytes of a message along the chain */
 
-static int64_t least(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
-static int64_t most(int64_t a, int64_t b) {
-    return a > b ? a : b;
-}
-
 /* ---- Which classes ---- */
 
 static bool known(const rlar_blocks *blocks) {
@@ -44,8 +36,8 @@ static rlar_divided split_of(const rlar_blocks *blocks, int64_t k) {
     rlar_divided s = {.from = blocks->first[k] - blocks->start,
                       .to = blocks->first[k + 1] - blocks->start,
                       .number = k};
-    s.begin = most(s.from, 0);
-    s.end = least(s.to, blocks->n);
+    s.begin = rlar__max64(s.from, 0);
+    s.end = rlar__min64(s.to, blocks->n);
     s.low = rlar__divided_owner(blocks, s.from);
     s.high = rlar__divided_owner(blocks, s.to - 1);
     return s;
@@ -102,8 +94,8 @@ void *rlar__carve_around(rlar_workspace *ws, const rlar_blocks *blocks, int64_t 
 /* What of the class lies on rank r. */
 static void part_of(const rlar_blocks *blocks, const rlar_divided *s, int r, int64_t *from,
                     int64_t *to) {
-    *from = most(blocks->cut[r] - blocks->start, s->from);
-    *to = least(blocks->cut[r + 1] - blocks->start, s->to);
+    *from = rlar__max64(blocks->cut[r] - blocks->start, s->from);
+    *to = rlar__min64(blocks->cut[r + 1] - blocks->start, s->to);
 }
 
 /* The next rank behind r that holds some of the class (step 1), or before it (-1); in a ring. */
@@ -169,7 +161,7 @@ static rlar_status pass_part(rlar_ctx *ctx, const rlar_blocks *blocks, const rla
     int64_t from, end;
     part_of(blocks, split, r, &from, &end);
     for (int64_t to; from < end; from = to) {
-        to = least(from + RLAR_VISITORS, end);
+        to = rlar__min64(from + RLAR_VISITORS, end);
         const size_t bytes = (size_t)((to - from) * q->p) * sizeof *q->z;
         if (r == rlar__team_rank(ctx))
             memcpy(q->room, q->z + from * q->p, bytes);

@@ -21,10 +21,6 @@ static int64_t blocks_of(int64_t count, int64_t size) {
     return count / size + (count % size != 0);
 }
 
-static int64_t min64(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
 /* ---- Triangles ---- */
 
 /* Panels of one width, a multiple of what the kernels work on. */
@@ -47,7 +43,7 @@ static void below(const rlar_triangle *t, int64_t from, int64_t j, int64_t width
 }
 
 void rlar__triangle_panel(const rlar_triangle *t, int64_t index) {
-    const int64_t j = index * panel_width(t), width = min64(panel_width(t), t->side - j);
+    const int64_t j = index * panel_width(t), width = rlar__min64(panel_width(t), t->side - j);
     if (t->a != t->b) {
         below(t, j, j, width);
         return;
@@ -130,7 +126,7 @@ typedef struct product {
 
 static rlar_status moments_task(void *arg, int64_t index) {
     const product *p = arg;
-    const int64_t i = index * TALL, rows = min64(TALL, p->rows - i);
+    const int64_t i = index * TALL, rows = rlar__min64(TALL, p->rows - i);
     if (p->cols == 1) /* DGEMM would pack all of A for one column */
         rlar__gemv(rows, p->inner, p->a + i, p->rows, p->b, p->beta, p->c + i);
     else
@@ -193,8 +189,8 @@ rlar_status rlar__project_samples(rlar_ctx *ctx, const rlar_blocks *blocks, int6
 static rlar_status multiply_task(void *arg, int64_t index) {
     const product *p = arg;
     const int64_t i = index * TALL;
-    rlar__gemm(RLAR_PLAIN, RLAR_PLAIN, min64(TALL, p->rows - i), p->cols, p->inner, 1.0, p->a + i,
-               p->rows, p->b, p->inner, 0.0, p->c + i, p->rows);
+    rlar__gemm(RLAR_PLAIN, RLAR_PLAIN, rlar__min64(TALL, p->rows - i), p->cols, p->inner, 1.0,
+               p->a + i, p->rows, p->b, p->inner, 0.0, p->c + i, p->rows);
     return RLAR_OK;
 }
 

@@ -17,10 +17,6 @@ enum {
     PIECE = 1 << 16    /* numbers of a message */
 };
 
-static int64_t min64(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
 /* ---- Who has what ---- */
 
 /* Of n rows or columns in blocks that are dealt out to `of` places, those at place `at`. */
@@ -42,7 +38,7 @@ rlar_tiles rlar__tiles_of(const rlar_spread *spread, int rank, int64_t n, int64_
         return t;
     t.rows = (int)sqrt((double)spread->ranks + 0.5);
     t.cols = spread->ranks / t.rows;
-    const int64_t block = min64(LARGEST_TILE, n / (TILES_EACH * t.cols));
+    const int64_t block = rlar__min64(LARGEST_TILE, n / (TILES_EACH * t.cols));
     t.block = block > 1 ? block : 1;
     t.sides = (p + t.cols - 1) / t.cols;
     locate(&t, rank);
@@ -51,8 +47,8 @@ rlar_tiles rlar__tiles_of(const rlar_spread *spread, int rank, int64_t n, int64_
 
 /* The columns of the right-hand sides that a rank has: from *first on. */
 static int64_t sides_of(const rlar_tiles *t, int rank, int64_t *first) {
-    *first = min64(rank % t->cols * t->sides, t->p);
-    return min64(t->sides, t->p - *first);
+    *first = rlar__min64(rank % t->cols * t->sides, t->p);
+    return rlar__min64(t->sides, t->p - *first);
 }
 
 /* ---- The lower triangle of a rank's tiles ---- */
@@ -70,8 +66,8 @@ static bool next_run(const rlar_tiles *t, int rank, int64_t *il, int64_t *jl, ru
         while (*il < t->height) {
             const int64_t in = *il % t->block;
             const int64_t i = (*il / t->block * t->rows + row) * t->block + in;
-            const int64_t left = min64(t->block - in, t->height - *il);
-            const int64_t above = i < j ? min64(j - i, left) : 0;
+            const int64_t left = rlar__min64(t->block - in, t->height - *il);
+            const int64_t above = i < j ? rlar__min64(j - i, left) : 0;
             *il += above;
             if (above == left)
                 continue;
@@ -229,7 +225,7 @@ static void copy_sides(const rlar_system *s, const rlar_tiles *t, int rank, bool
         for (int64_t il = 0, size; il < t->height; il += size) {
             double *whole = b + (first + k) * s->n + (il / t->block * t->rows + row) * t->block;
             double *part = s->b + k * t->height + il;
-            size = min64(t->block, t->height - il);
+            size = rlar__min64(t->block, t->height - il);
             memcpy(out ? part : whole, out ? whole : part, (size_t)size * sizeof *b);
         }
 }

@@ -9,16 +9,12 @@
 
 #include <math.h>
 
-static int64_t min64(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
 rlar_status rlar__margin_fit(rlar_ctx *ctx, const rlar_train *train, const rlar_params *params,
                              rlar_margin_matrix matrix, rlar_map *out, rlar_info *info) {
     rlar_reduced reduced;
     double *m = NULL, *values = NULL;
     RLAR_TRY(rlar__reduction_take(ctx, train, rlar__span, true, &reduced));
-    const int64_t r = reduced.r, q = min64(train->c, r);
+    const int64_t r = reduced.r, q = rlar__min64(train->c, r);
     rlar_status status = rlar__map_new(ctx, train->d, q, out);
     if (status >= 0)
         status = rlar__alloc(ctx, r, (size_t)r * sizeof *m, "a scatter matrix", &m);
@@ -55,5 +51,5 @@ void rlar__margin_forecast(const rlar_train *sizes, double matrix_bytes, double 
 
 int64_t rlar__margin_outputs(const rlar_train *train, const rlar_params *params) {
     (void)params;
-    return min64(train->c, min64(train->d, rlar__train_samples(train) - 1));
+    return rlar__min64(train->c, rlar__min64(train->d, rlar__train_samples(train) - 1));
 }

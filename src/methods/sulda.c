@@ -64,16 +64,12 @@ typedef struct state {
     double moved;          /* ||sparse - its predecessor|| of the last iteration */
 } state;
 
-static int64_t min64(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
 /* ---- The constraint ---- */
 
 /* q, and P into c_star, from the SVD of the whitened class means a (r x c, destroyed). */
 static void choose_basis(state *st, const double *sb, const double *p, double *a) {
-    const int64_t r = st->r, k = min64(r, st->c);
-    while (st->q < min64(k, st->c - 1) && sb[st->q] > RANK_BETWEEN * sb[0])
+    const int64_t r = st->r, k = rlar__min64(r, st->c);
+    while (st->q < rlar__min64(k, st->c - 1) && sb[st->q] > RANK_BETWEEN * sb[0])
         st->q++;
     memcpy(st->c_star, p, (size_t)(r * st->q) * sizeof *p);
     if (st->q < 1 || sb[0] - sb[st->q - 1] >= TIED)
@@ -84,7 +80,7 @@ static void choose_basis(state *st, const double *sb, const double *p, double *a
 }
 
 static rlar_status make_basis(rlar_ctx *ctx, state *st) {
-    const int64_t r = st->r, c = st->c, k = min64(r, c);
+    const int64_t r = st->r, c = st->c, k = rlar__min64(r, c);
     double *a = NULL, *copy = NULL, *p = NULL, *sb = NULL, *qt = NULL;
     rlar_status status = rlar__alloc(ctx, c, (size_t)r * sizeof *a, "the class means", &a);
     if (status >= 0)
@@ -246,7 +242,7 @@ static void state_free(state *st) {
  * the one for ties needs the singular values themselves. */
 static rlar_status fit_unique(rlar_ctx *ctx, const rlar_train *train, rlar_map *out,
                               rlar_info *info, bool *done) {
-    const int64_t d = train->d, q = min64(train->c - 1, d);
+    const int64_t d = train->d, q = rlar__min64(train->c - 1, d);
     const rlar_fisher_problem problem = {
         .n = train->n, .d = d, .c = train->c, .x = train->x, .first = train->first};
     rlar_fisher fisher;
@@ -324,7 +320,7 @@ static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_p
 
 static int64_t outputs(const rlar_train *train, const rlar_params *params) {
     (void)params;
-    return min64(train->c - 1, train->d);
+    return rlar__min64(train->c - 1, train->d);
 }
 
 const rlar_method rlar__method_sulda = {

@@ -28,10 +28,6 @@ void rlar__fisher_free(rlar_fisher *fisher) {
     *fisher = (rlar_fisher){0};
 }
 
-static int64_t min64(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
 /* Of all ranks. */
 static int64_t samples(const rlar_fisher_problem *p) {
     return p->blocks ? rlar__blocks_samples(p->blocks) : p->n;
@@ -44,7 +40,7 @@ static bool over_ranks(const rlar_fisher_problem *p) {
 /* mu from its roots, and the room for W. */
 static rlar_status take(rlar_ctx *ctx, const rlar_fisher_problem *p, int64_t found,
                         const double *roots, rlar_fisher *out) {
-    const int64_t most = min64(found, p->c - 1);
+    const int64_t most = rlar__min64(found, p->c - 1);
     while (out->q < most && roots[out->q] > LEAST_ROOT)
         out->q++;
     if (out->q == 0)
@@ -86,8 +82,8 @@ rlar_status rlar__fisher_reduced(rlar_ctx *ctx, const rlar_fisher_problem *p, rl
     if (!p->reduced)
         RLAR_TRY(rlar__reduce_lean(ctx, p->blocks, p->x, p->d, p->n, &own));
     const rlar_reduced *reduced = p->reduced ? p->reduced : &own;
-    const int64_t rank = p->keep > 0 ? min64(p->keep, reduced->r) : reduced->r;
-    const int64_t k = min64(rank, p->c);
+    const int64_t rank = p->keep > 0 ? rlar__min64(p->keep, reduced->r) : reduced->r;
+    const int64_t k = rlar__min64(rank, p->c);
     rlar_status status = rlar__alloc(ctx, p->c, (size_t)rank * sizeof *h, "the class means", &h);
     if (status >= 0)
         status = rlar__alloc(ctx, k, (size_t)rank * sizeof *q, "the directions", &q);
@@ -168,7 +164,7 @@ static rlar_status directions(rlar_ctx *ctx, const rlar_fisher_problem *p, spd *
     RLAR_TRY(rlar__eig_top(ctx, c, t->k, c, t->root, t->a));
     for (int64_t j = 0; j < c; j++)
         t->root[j] = sqrt(fmax(t->root[j], 0.0));
-    RLAR_TRY(take(ctx, p, min64(c, d), t->root, out));
+    RLAR_TRY(take(ctx, p, rlar__min64(c, d), t->root, out));
     for (int64_t j = 0; j < out->q; j++)
         for (int64_t i = 0; i < c; i++)
             t->a[j * c + i] /= t->root[j];

@@ -30,10 +30,6 @@ typedef enum form { DIRECTIONS, FEATURES, FACTORED, NORMAL } form;
 static const double GRAM_TRUSTED = 1e-10; /* of the largest eigenvalue */
 static const double NOT_ORTHONORMAL = 1e-13;
 
-static int64_t min64(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
 void rlar__reduce_free(rlar_reduced *reduced) {
     rlar__free(reduced->mean);
     rlar__free(reduced->s);
@@ -57,11 +53,11 @@ int64_t rlar__reduce_leading_bytes(int64_t d, int64_t n, int64_t most) {
 }
 
 int64_t rlar__reduce_bytes(int64_t d, int64_t n) {
-    return rlar__reduce_leading_bytes(d, n, min64(d, n));
+    return rlar__reduce_leading_bytes(d, n, rlar__min64(d, n));
 }
 
 int64_t rlar__reduce_lean_bytes(int64_t d, int64_t n) {
-    const double small = (double)min64(d, n), all = (double)d * (double)n;
+    const double small = (double)rlar__min64(d, n), all = (double)d * (double)n;
     return (int64_t)(8.0 * (2.0 * all + small * small + small + 2.0 * (double)d) +
                      rlar__svd_bytes(d, n));
 }
@@ -188,7 +184,7 @@ static rlar_status from_gram(rlar_ctx *ctx, const double *values, double **vecto
 static rlar_status by_gram(rlar_ctx *ctx, int64_t most, double *gram, rlar_reduced *out,
                            bool *done) {
     const int64_t k = inner(out) ? out->n : out->f,
-                  rank = min64(most, min64(samples(out) - 1, out->f));
+                  rank = rlar__min64(most, rlar__min64(samples(out) - 1, out->f));
     const int64_t wanted = most < k ? rank : k;
     double *values = NULL, *vectors = NULL;
     rlar_status status = rlar__alloc(ctx, k, sizeof *values, "the reduction", &values);
@@ -217,7 +213,7 @@ static rlar_status refuse_svd(rlar_ctx *ctx, const rlar_reduced *out) {
 
 /* xc is destroyed. */
 static rlar_status by_svd(rlar_ctx *ctx, int64_t most, rlar_reduced *out) {
-    const int64_t d = out->d, f = out->f, n = out->n, k = min64(f, n);
+    const int64_t d = out->d, f = out->f, n = out->n, k = rlar__min64(f, n);
     double *s = NULL, *vt = NULL;
     rlar_status status = rlar__alloc(ctx, k, (size_t)f * sizeof *s, "the reduction", &out->basis);
     if (status >= 0)
@@ -228,7 +224,7 @@ static rlar_status by_svd(rlar_ctx *ctx, int64_t most, rlar_reduced *out) {
         status = rlar__svd_thin(ctx, f, n, out->xc, out->basis, s, vt);
     int64_t r = 0;
     const double tolerance = status >= 0 ? (double)(d > n ? d : n) * DBL_EPSILON * s[0] : 0.0;
-    while (status >= 0 && r < min64(k, most) && s[r] > tolerance)
+    while (status >= 0 && r < rlar__min64(k, most) && s[r] > tolerance)
         r++;
     for (int64_t i = 0; i < n; i++) /* in place: r <= k */
         for (int64_t j = 0; j < r; j++)
