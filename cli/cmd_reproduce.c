@@ -116,7 +116,7 @@ static int plan(cli *c, reproduction *r) {
     r->spec.classifier = "1nn"; /* the paper's, and the default */
     r->spec.journal = a->resume != NULL ? a->resume : DEFAULT_JOURNAL;
     int code = check_tables(c, r);
-    if (code == 0 && a->json == 0 && a->list == 0)
+    if (code == 0 && a->json == 0 && a->list == 0 && a->dry_run == 0)
         for (int i = 0; i < a->words && code == 0; i++)
             if (figure_known(a->word[i]))
                 code = cli_usage(c, "%s is numbers for rlar plot and rlar report: give --json",

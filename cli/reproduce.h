@@ -88,6 +88,13 @@ typedef struct workload {
 /* All fits of one column of a place. */
 workload place_work(cli *c, const reproduction *r, const rlar_data *data, const paper_entry *place,
                     column which);
+/* The fits of a search for the best cell of a method's grid; whole: nothing is left out. */
+double search_fits(const reproduction *r, const char *method, bool whole);
+/* That many fits at a place, if the method can be fitted there. */
+void add_fits(cli *c, const rlar_data *data, const paper_entry *place, column which,
+              const rlar_params *params, double fits, workload *sum);
+/* One line of --dry-run, for a table or figure; speed: operations per second. */
+void add_line(json_t *list, const char *name, column which, workload sum, double speed);
 /* Tells the progress line how much there is in all. */
 int forecast_total(cli *c, const reproduction *r);
 /* --dry-run: fits, operations and time of every table and column. */
@@ -96,6 +103,8 @@ int forecast_print(cli *c, reproduction *r);
 /* ---- reproduce_figures.c and cmd_reproduce.c ---- */
 bool figure_known(const char *name);
 int run_figures(cli *c, reproduction *r);
+/* The lines of --dry-run for the figures asked for. */
+int forecast_figures(cli *c, reproduction *r, double speed, json_t *list);
 /* The error where nothing of what is asked for is in the data folder. */
 int no_data(cli *c);
 /* Say that the data are missing, and how to get them. */

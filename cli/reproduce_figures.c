@@ -40,6 +40,12 @@ static bool named(const cli *c, kind which) {
     return false;
 }
 
+/* Has the data set a part in the figure, if that was asked for? */
+static bool takes_part(const cli *c, kind which, const char *data) {
+    const char *only = which == KSWEEP ? "yaleb" : which == MATRICES ? "ar" : data;
+    return named(c, which) && strcmp(data, only) == 0;
+}
+
 /* The place of a table with these samples; the robustness tables have others. */
 static const paper_entry *place_of(const reproduction *r, const subject *s) {
     for (int i = 0; i < r->paper.count; i++) {
@@ -212,7 +218,7 @@ static int first_split(cli *c, reproduction *r, const paper_entry *place, const 
         cli_json_set(curve, "objective", json_incref(objective));
         json_array_append_new(r->convergence, curve);
     }
-    if (code == 0 && named(c, MATRICES) && strcmp(place->data, "ar") == 0)
+    if (code == 0 && takes_part(c, MATRICES, place->data))
         code = matrices_json(c, place, model, &r->matrices);
     rlar_model_free(model);
     json_decref(objective);
@@ -221,10 +227,15 @@ static int first_split(cli *c, reproduction *r, const paper_entry *place, const 
 
 /* ---- all of them ---- */
 
-/* Has the subject a part in what was asked for, beyond its grid? */
-static bool needs_best(const cli *c, const subject *s) {
-    return named(c, CONVERGENCE) || (named(c, KSWEEP) && strcmp(s->data, "yaleb") == 0) ||
-           (named(c, MATRICES) && strcmp(s->data, "ar") == 0);
+/* Has it one beyond its grid? */
+static bool needs_best(const cli *c, const char *data) {
+    return takes_part(c, CONVERGENCE, data) || takes_part(c, KSWEEP, data) ||
+           takes_part(c, MATRICES, data);
+}
+
+static int paper_params(cli *c, rlar_params **out) {
+    const int code = cli_check(c, rlar_params_new(c->ctx, "rlar", out));
+    return code == 0 ? cli_check(c, rlar_params_preset(c->ctx, *out, "paper")) : code;
 }
 
 static int run_subject(cli *c, reproduction *r, const subject *s, const paper_entry *place) {
@@ -234,14 +245,12 @@ static int run_subject(cli *c, reproduction *r, const subject *s, const paper_en
     int code = place_load(c, place, r->spec.trials, r->spec.seed, &data);
     if (code != 0)
         return code;
-    code = cli_check(c, rlar_params_new(c->ctx, "rlar", &params));
-    if (code == 0)
-        code = cli_check(c, rlar_params_preset(c->ctx, params, "paper"));
+    code = paper_params(c, &params);
     if (code == 0 && named(c, SENSITIVITY))
         code = sensitivity(c, r, place, &data, params);
-    if (code == 0 && needs_best(c, s)) {
+    if (code == 0 && needs_best(c, s->data)) {
         code = set_best(c, r, place, &data, params);
-        if (code == 0 && named(c, KSWEEP) && strcmp(s->data, "yaleb") == 0)
+        if (code == 0 && takes_part(c, KSWEEP, s->data))
             code = ksweep(c, r, place, &data, params);
         if (code == 0)
             code = first_split(c, r, place, &data, params);
@@ -258,7 +267,7 @@ int run_figures(cli *c, reproduction *r) {
     for (size_t i = 0; i < sizeof subjects / sizeof subjects[0] && code == 0; i++) {
         const paper_entry *place = place_of(r, &subjects[i]);
         const char *how, *file;
-        if (!named(c, SENSITIVITY) && !needs_best(c, &subjects[i]))
+        if (!named(c, SENSITIVITY) && !needs_best(c, subjects[i].data))
             continue;
         file = place_missing(c, place, &how);
         if (file != NULL)
@@ -266,5 +275,55 @@ int run_figures(cli *c, reproduction *r) {
         else
             code = run_subject(c, r, &subjects[i], place);
     }
+    return code;
+}
+
+/* ---- --dry-run ---- */
+
+/* What of the figure is made of this place. A search that several figures need counts for each,
+ * though the journal has it for all but the first. */
+static int add_work(cli *c, const reproduction *r, kind which, const paper_entry *place,
+                    const rlar_params *params, workload *sum) {
+    place_data data;
+    const double sweep = (double)(r->spec.trials * (place->per_class - 1));
+    const double fits =
+        search_fits(r, "rlar", which == SENSITIVITY) + (which == KSWEEP        ? sweep
+                                                        : which == SENSITIVITY ? 0.0
+                                                                               : 1.0);
+    const int code = place_load(c, place, 1, r->spec.seed, &data);
+    if (code != 0)
+        return code;
+    add_fits(c, data.data, place, COLUMN_ORACLE, params, fits, sum);
+    place_free(&data);
+    return 0;
+}
+
+static int figure_work(cli *c, reproduction *r, kind which, const rlar_params *params,
+                       workload *sum) {
+    int code = 0;
+    for (size_t i = 0; i < sizeof subjects / sizeof subjects[0] && code == 0; i++) {
+        const paper_entry *place = place_of(r, &subjects[i]);
+        const char *how, *file;
+        if (!takes_part(c, which, subjects[i].data))
+            continue;
+        file = place_missing(c, place, &how);
+        if (file != NULL)
+            skip_place(c, r, place, file, how);
+        else
+            code = add_work(c, r, which, place, params, sum);
+    }
+    return code;
+}
+
+int forecast_figures(cli *c, reproduction *r, double speed, json_t *list) {
+    rlar_params *params = NULL;
+    int code = paper_params(c, &params);
+    for (int which = 0; which < KINDS && code == 0; which++) {
+        workload sum = {0};
+        code = figure_work(c, r, (kind)which, params, &sum);
+        if (code == 0 && sum.fits > 0.0)
+            add_line(list, names[which], COLUMN_ORACLE, sum, speed);
+    }
+    rlar_params_free(params);
     return code;
 }

@@ -14,19 +14,25 @@ static const double CV_FOLDS = 5.0;
  * more where no cell is much better than others (docs/performance.md). */
 static const double RACED = 0.5;
 
-/* Cells that a search tries: all, or from coarse to fine about a third at the most. */
-static double cells_of(const reproduction *r, int method) {
-    const rlar_param_def *def = rlar_method_find(r->method.item[method])->params;
+/* Cells of a method's grid that a search tries: all, or from coarse to fine about a third at the
+ * most, and of these what a race leaves. */
+static double cells_tried(const char *method, bool coarse, bool race) {
+    const rlar_param_def *def = rlar_method_find(method)->params;
     double cells = 1.0;
     for (; def->name != NULL; def++) {
         int values = def->grid != NULL;
         for (const char *at = def->grid; at != NULL && *at != '\0'; at++)
             values += *at == ',';
-        if (values > 4 && r->spec.coarse)
+        if (values > 4 && coarse)
             values = values / 2 + 1;
         cells *= values > 0 ? values : 1;
     }
-    return cells;
+    return cells > 1.0 && race ? RACED * cells : cells;
+}
+
+double search_fits(const reproduction *r, const char *method, bool whole) {
+    return (double)r->spec.trials *
+           cells_tried(method, !whole && r->spec.coarse, !whole && r->spec.race);
 }
 
 /* The first samples of each class, as many as are trained on; free the answer. */
@@ -43,27 +49,31 @@ static int64_t *first_rows(const rlar_data *data, const paper_entry *place, int6
     return rows;
 }
 
-workload place_work(cli *c, const reproduction *r, const rlar_data *data, const paper_entry *place,
-                    column which) {
-    workload sum = {0};
+void add_fits(cli *c, const rlar_data *data, const paper_entry *place, column which,
+              const rlar_params *params, double fits, workload *sum) {
     rlar_forecast forecast = RLAR_INIT(rlar_forecast);
     rlar_fit_options options = RLAR_INIT(rlar_fit_options);
     int64_t *rows = first_rows(data, place, &options.n_rows);
     options.scale = place_scale(place, which);
     options.rows = rows;
-    for (int m = 0; m < r->method.count; m++) {
-        const rlar_params *params = r->params[which == COLUMN_DEFAULT][m];
-        if (rlar_fit_forecast(c->ctx, data, params, &options, &forecast) < 0)
-            continue;
-        const double tried =
-            cells_of(r, m) > 1.0 && r->spec.race ? RACED * cells_of(r, m) : cells_of(r, m);
-        const double fits = (double)r->spec.trials * (which == COLUMN_ORACLE ? tried
-                                                      : which == COLUMN_CV ? CV_FOLDS * tried + 1.0
-                                                                           : 1.0);
-        sum.fits += fits;
-        sum.flops += fits * forecast.flops;
+    if (rlar_fit_forecast(c->ctx, data, params, &options, &forecast) >= 0) {
+        sum->fits += fits;
+        sum->flops += fits * forecast.flops;
     }
     free(rows);
+}
+
+workload place_work(cli *c, const reproduction *r, const rlar_data *data, const paper_entry *place,
+                    column which) {
+    workload sum = {0};
+    for (int m = 0; m < r->method.count; m++) {
+        const double trials = (double)r->spec.trials;
+        const double tried = search_fits(r, r->method.item[m], false);
+        const double fits = which == COLUMN_ORACLE ? tried
+                            : which == COLUMN_CV   ? CV_FOLDS * tried + trials
+                                                   : trials;
+        add_fits(c, data, place, which, r->params[which == COLUMN_DEFAULT][m], fits, &sum);
+    }
     return sum;
 }
 
@@ -99,14 +109,14 @@ int forecast_total(cli *c, const reproduction *r) {
 
 /* ---- for people and programs ---- */
 
-static json_t *line_json(const char *name, column which, workload sum, double speed) {
+void add_line(json_t *list, const char *name, column which, workload sum, double speed) {
     json_t *entry = json_object();
     cli_json_set(entry, "table", cli_json_text(name));
     cli_json_set(entry, "column", cli_json_text(column_name(which)));
     cli_json_set(entry, "fits", json_real(sum.fits));
     cli_json_set(entry, "operations", json_real(sum.flops));
     cli_json_set(entry, "seconds", json_real(sum.flops / speed));
-    return entry;
+    json_array_append_new(list, entry);
 }
 
 /* A line for each table and column; the places of a table stand together. */
@@ -124,7 +134,7 @@ static int forecast_lines(cli *c, reproduction *r, double speed, json_t *list) {
         }
         for (int k = 0; k < COLUMNS && code == 0; k++)
             if (sum[k].fits > 0.0)
-                json_array_append_new(list, line_json(name, (column)k, sum[k], speed));
+                add_line(list, name, (column)k, sum[k], speed);
     }
     return code;
 }
@@ -157,6 +167,8 @@ int forecast_print(cli *c, reproduction *r) {
     int code = cli_check(c, rlar_blas_speed(c->ctx, 0.3, &gflops));
     if (code == 0)
         code = forecast_lines(c, r, SHARE_OF_SPEED * 1e9 * gflops, list);
+    if (code == 0)
+        code = forecast_figures(c, r, SHARE_OF_SPEED * 1e9 * gflops, list);
     if (code == 0 && json_array_size(list) == 0)
         code = no_data(c);
     cli_json_set(root, "gflops", json_real(gflops));

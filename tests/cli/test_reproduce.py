@@ -50,6 +50,15 @@ class Reproduce(Case):
         self.assertIn("none of the data", nothing.err)
         self.assertEqual(list(self.folder.iterdir()), [])
 
+    def test_dry_run_of_figures(self):
+        """The whole grid for the map, the search and one fit for a curve; figures beside tables."""
+        done = self.ok("reproduce", "uci", "sensitivity", "convergence", "--columns", "preset", "--methods", "rr",
+                       "--trials", "3", "--dry-run", "--data-dir", DATA)
+        self.assertRegex(done.text, r"uci +preset +12 ")
+        self.assertRegex(done.text, r"sensitivity +oracle +%d " % (4 * 3 * 100))
+        self.assertRegex(done.text, r"convergence +oracle +%d " % (4 * (3 * 36 / 2 + 1)))
+        self.assertEqual(list(self.folder.iterdir()), [])
+
     def test_uci(self):
         """Every cell is that of `evaluate` with the same settings, beside the paper's number."""
         answer, err = self.reproduce("uci", *FAST)
