@@ -45,14 +45,17 @@ static int check_tables(cli *c, const reproduction *r) {
     return 0;
 }
 
-/* The first entry of each place of the tables asked for. */
+/* The first entry of each place of the tables asked for; for a quick look of the first place of each
+ * series only, which has the least work. */
 static void choose_places(const cli *c, reproduction *r) {
+    bool (*const same)(const paper_entry *, const paper_entry *) =
+        c->args.quick > 0 ? paper_same_series : paper_same_place;
     r->place = cli_alloc((size_t)r->paper.count * sizeof(paper_entry *));
     for (int i = 0; i < r->paper.count; i++) {
         const paper_entry *entry = &r->paper.entry[i];
         bool seen = !named(c, entry->table);
         for (int k = 0; k < r->places && !seen; k++)
-            seen = paper_same_place(r->place[k], entry);
+            seen = same(r->place[k], entry);
         if (!seen)
             r->place[r->places++] = entry;
     }

@@ -54,6 +54,13 @@ bool paper_same_place(const paper_entry *a, const paper_entry *b) {
            a->per_class == b->per_class && strcmp(a->variant, b->variant) == 0;
 }
 
+bool paper_same_series(const paper_entry *a, const paper_entry *b) {
+    static const char digits[] = "0123456789";
+    const size_t kind = strcspn(a->variant, digits);
+    return strcmp(a->table, b->table) == 0 && strcmp(a->data, b->data) == 0 &&
+           kind == strcspn(b->variant, digits) && strncmp(a->variant, b->variant, kind) == 0;
+}
+
 const paper_entry *paper_find(const paper *p, const paper_entry *place, const char *method) {
     for (int i = 0; i < p->count; i++)
         if (paper_same_place(&p->entry[i], place) && strcmp(p->entry[i].method, method) == 0)

@@ -24,6 +24,8 @@ void paper_close(paper *p);
 /* The entry of a method in the place of another, or NULL. */
 const paper_entry *paper_find(const paper *p, const paper_entry *place, const char *method);
 bool paper_same_place(const paper_entry *a, const paper_entry *b);
+/* The same but for a number: of training samples, of covered images, of the side of a square. */
+bool paper_same_series(const paper_entry *a, const paper_entry *b);
 
 /* ---- reproduce_data.c ---- */
 /* The samples of one place of a table: as they are, or with occluded training images. */

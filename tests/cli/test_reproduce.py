@@ -151,6 +151,17 @@ class Reproduce(Case):
         self.assertRegex(done.text, r"figures +sensitivity, ksweep, convergence, matrices")
         self.assertIn("Caltech101, 25 per class", self.ok("reproduce", "--list", "caltech101").text)
 
+    def test_quick(self):
+        """Two splits, and the first size of every series: all five UCI sets, one AR, glasses and scarves once."""
+        lines = self.ok("reproduce", "--list", "--quick", "--data-dir", DATA).text.splitlines()[1:]
+        kept = [line.split("  ")[0] for line in lines if not line.startswith(("caltech101", "figures"))]
+        self.assertEqual({table: kept.count(table) for table in kept},
+                         {"uci": 5, "binalpha": 1, "yaleb": 1, "ar": 1, "coil20": 1, "blocks": 1, "occlusion": 2})
+        for first in ("AR, 5 per class", "3 of them under 15 x 15", "1 of them with glasses", "1 of them with scarf"):
+            self.assertEqual(sum(first in line for line in lines), 1)
+        answer, _ = self.reproduce("uci", "--quick", "--methods", "rr", "--columns", "preset")
+        self.assertEqual({len(row["accuracy"]["trials"]) for row in answer["results"]}, {2})
+
     def test_nothing_to_do(self):
         self.fails(USAGE, "reproduce", "uic")
         self.fails(USAGE, "reproduce", "uci")
