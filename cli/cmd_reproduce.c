@@ -45,8 +45,8 @@ static int check_tables(cli *c, const reproduction *r) {
     return 0;
 }
 
-/* The first entry of each place of the tables asked for; for a quick look of the first place of each
- * series only, which has the least work. */
+/* The first entry of each place of the tables asked for; for a quick look of the first place of
+ * each series only, which has the least work. */
 static void choose_places(const cli *c, reproduction *r) {
     bool (*const same)(const paper_entry *, const paper_entry *) =
         c->args.quick > 0 ? paper_same_series : paper_same_place;
@@ -189,8 +189,10 @@ static bool told_before(const reproduction *r, const char *file) {
     return false;
 }
 
-void skip_place(cli *c, reproduction *r, const paper_entry *place, const char *file,
-                const char *how) {
+bool place_ready(cli *c, reproduction *r, const paper_entry *place) {
+    const char *how, *file = place_missing(c, place, &how);
+    if (file == NULL)
+        return true;
     char title[160];
     json_t *entry = json_object();
     place_title(place, title, sizeof title);
@@ -202,6 +204,7 @@ void skip_place(cli *c, reproduction *r, const paper_entry *place, const char *f
     cli_json_set(entry, "missing", cli_json_text(file));
     cli_json_set(entry, "how", cli_json_text(how));
     json_array_append_new(r->skipped, entry);
+    return false;
 }
 
 int no_data(cli *c) {
@@ -230,13 +233,9 @@ static int need_data_dir(cli *c) {
 static int run_places(cli *c, reproduction *r) {
     int code = c->terminal ? forecast_total(c, r) : 0;
     r->done = cli_alloc((size_t)r->places * COLUMNS * sizeof *r->done);
-    for (int i = 0; i < r->places && code == 0; i++) {
-        const char *how, *file = place_missing(c, r->place[i], &how);
-        if (file != NULL)
-            skip_place(c, r, r->place[i], file, how);
-        else
+    for (int i = 0; i < r->places && code == 0; i++)
+        if (place_ready(c, r, r->place[i]))
             code = run_place(c, r, r->place[i]);
-    }
     if (code == 0)
         code = run_figures(c, r);
     if (code == CODE_INTERRUPTED)

@@ -109,8 +109,7 @@ int run_figures(cli *c, reproduction *r);
 int forecast_figures(cli *c, reproduction *r, double speed, json_t *list);
 /* The error where nothing of what is asked for is in the data folder. */
 int no_data(cli *c);
-/* Say that the data are missing, and how to get them. */
-void skip_place(cli *c, reproduction *r, const paper_entry *place, const char *file,
-                const char *how);
+/* Are its data there? If not, that is told, with how to get them. */
+bool place_ready(cli *c, reproduction *r, const paper_entry *place);
 
 #endif

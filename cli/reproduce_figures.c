@@ -238,7 +238,7 @@ static int paper_params(cli *c, rlar_params **out) {
     return code == 0 ? cli_check(c, rlar_params_preset(c->ctx, *out, "paper")) : code;
 }
 
-static int run_subject(cli *c, reproduction *r, const subject *s, const paper_entry *place) {
+static int run_subject(cli *c, reproduction *r, const paper_entry *place) {
     rlar_params *params = NULL;
     place_data data;
     const double begun = cli_now();
@@ -248,15 +248,15 @@ static int run_subject(cli *c, reproduction *r, const subject *s, const paper_en
     code = paper_params(c, &params);
     if (code == 0 && named(c, SENSITIVITY))
         code = sensitivity(c, r, place, &data, params);
-    if (code == 0 && needs_best(c, s->data)) {
+    if (code == 0 && needs_best(c, place->data)) {
         code = set_best(c, r, place, &data, params);
-        if (code == 0 && takes_part(c, KSWEEP, s->data))
+        if (code == 0 && takes_part(c, KSWEEP, place->data))
             code = ksweep(c, r, place, &data, params);
         if (code == 0)
             code = first_split(c, r, place, &data, params);
     }
     if (code == 0)
-        cli_note(c, "figures of %s in %.1f s", s->data, cli_now() - begun);
+        cli_note(c, "figures of %s in %.1f s", place->data, cli_now() - begun);
     rlar_params_free(params);
     place_free(&data);
     return code;
@@ -266,14 +266,9 @@ int run_figures(cli *c, reproduction *r) {
     int code = 0;
     for (size_t i = 0; i < sizeof subjects / sizeof subjects[0] && code == 0; i++) {
         const paper_entry *place = place_of(r, &subjects[i]);
-        const char *how, *file;
-        if (!named(c, SENSITIVITY) && !needs_best(c, subjects[i].data))
-            continue;
-        file = place_missing(c, place, &how);
-        if (file != NULL)
-            skip_place(c, r, place, file, how);
-        else
-            code = run_subject(c, r, &subjects[i], place);
+        const bool wanted = named(c, SENSITIVITY) || needs_best(c, place->data);
+        if (wanted && place_ready(c, r, place))
+            code = run_subject(c, r, place);
     }
     return code;
 }
@@ -303,13 +298,7 @@ static int figure_work(cli *c, reproduction *r, kind which, const rlar_params *p
     int code = 0;
     for (size_t i = 0; i < sizeof subjects / sizeof subjects[0] && code == 0; i++) {
         const paper_entry *place = place_of(r, &subjects[i]);
-        const char *how, *file;
-        if (!takes_part(c, which, subjects[i].data))
-            continue;
-        file = place_missing(c, place, &how);
-        if (file != NULL)
-            skip_place(c, r, place, file, how);
-        else
+        if (takes_part(c, which, place->data) && place_ready(c, r, place))
             code = add_work(c, r, which, place, params, sum);
     }
     return code;

@@ -125,13 +125,9 @@ static int forecast_lines(cli *c, reproduction *r, double speed, json_t *list) {
     for (int i = 0; i < r->places && code == 0;) {
         const char *name = r->place[i]->table;
         workload sum[COLUMNS] = {{0}};
-        for (; i < r->places && strcmp(r->place[i]->table, name) == 0 && code == 0; i++) {
-            const char *how, *file = place_missing(c, r->place[i], &how);
-            if (file != NULL)
-                skip_place(c, r, r->place[i], file, how);
-            else
+        for (; i < r->places && strcmp(r->place[i]->table, name) == 0 && code == 0; i++)
+            if (place_ready(c, r, r->place[i]))
                 code = add_place(c, r, r->place[i], sum);
-        }
         for (int k = 0; k < COLUMNS && code == 0; k++)
             if (sum[k].fits > 0.0)
                 add_line(list, name, (column)k, sum[k], speed);
