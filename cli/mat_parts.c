@@ -39,7 +39,8 @@ static void end_part(cli_mat_parts *p) {
     const bool numbers = m->kind == CHARACTERS || (m->kind > SPARSE && m->kind <= LAST_NUMERIC);
     if (part == 3 && numbers) {
         const int64_t stored = stored_size(p->type);
-        p->bad = p->bad || m->count > (stored > 0 ? (double)(p->size / stored) : 0);
+        const int64_t held = stored > 0 ? p->size / stored : 0;
+        p->bad = p->bad || m->count > (double)held;
     }
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Write the hand-made seeds of the corpora, one file for each feature of a format.
 
-    fuzz/seeds.py PROGRAM [FOLDER]     PROGRAM is the rlar command, FOLDER is fuzz/corpus
+    fuzz/seeds.py PROGRAM [FOLDER]     PROGRAM is the path of the rlar command, FOLDER is fuzz/corpus
 
 Run once; the files are committed. What the fuzzer finds is added by `scripts/fuzz --merge`, under
 names that are hashes. Needs NumPy and SciPy for the formats that are theirs.
@@ -100,11 +100,21 @@ EDGE_RESULTS = {
              ' "accuracy": {"mean": 0.5, "std": 0.1, "trials": [0.4, 0.6]}}], "command": "a <b>"}',
     "confusion": '{"results": [{"data": "d", "method": "m", "classes": ["a", "\'b"],'
                  ' "confusion": [[1, 2], [3, 4]]}]}',
-    "grid": '{"grid": [{"alpha": 0.1, "beta": 1, "accuracy": 0.5}, {"alpha": 1, "beta": 1, "accuracy": null}],'
-            ' "method": "m"}',
+    "grid": '{"data": {"name": "d"}, "method": "m", "grid": {"axes": ["alpha", "beta"], "cells": ['
+            '{"alpha": 0.1, "beta": 1, "accuracy": 0.5}, {"alpha": 1, "beta": 1, "accuracy": null}, '
+            '{"alpha": 0.1, "beta": 10, "accuracy": 0.75, "trials": 1}]}}',
+    "grid-oracle": '{"protocol": {"tune": "oracle"}, "results": [{"data": "d", "method": "m", "train_per_class": 5, '
+                   '"selected": [{"a": 2, "s": "none"}], "grid": {"axes": ["a", "s", "one"], "cells": ['
+                   '{"a": 2, "s": "none", "one": 3, "accuracy": 0.5}, {"a": 1, "s": "it\'s 5%", "one": 3, '
+                   '"accuracy": 0.25}]}}]}',
     "quoted": '{"data": {"name": "d\'"}, "method": "m\'m", "grid": {"axes": ["a\'", "b"],'
               ' "cells": [{"a\'": 1, "b": 1, "accuracy": 0.5}, {"a\'": 2, "b": 1, "accuracy": 0.7}]}}',
-    "sweep": '{"results": [{"method": "m", "grid": [{"k": 1, "accuracy": 0.5}, {"k": 2, "accuracy": 0.7}]}]}',
+    "sweep": '{"results": [{"data": "d", "method": "m", "grid": {"axes": ["k"], "cells": ['
+             '{"k": 100, "accuracy": 0.5}, {"k": 1, "accuracy": 0.7}]}}, {"data": "d", "method": "n\'", "grid": '
+             '{"axes": ["k"], "cells": [{"k": 1, "accuracy": 0.5}, {"k": 2, "accuracy": null}]}}]}',
+    "sweep-words": '{"data": {"name": "d"}, "method": "m", "grid": {"axes": ["scale\'"], "cells": ['
+                   '{"scale\'": "it\'s 5%", "accuracy": 0.5}, {"scale\'": "zscore,rms", "accuracy": 0.7}, '
+                   '{"scale\'": "a text of more than 45 letters, which is turned", "accuracy": 1}]}}',
     "ranks": '{"results": [{"method": "m"}], "comparison": {"methods": ["a", "b", "c"], "ranks": [1, 2, 3],'
              ' "blocks": 5, "critical_difference": 1.5}}',
     "matrices": '{"matrices": {"t": [[1, 2], [3, 4]], "v": [[0, 1], [1, 0]], "s": [[0, 1], [1, 0]]}}',
@@ -257,8 +267,21 @@ def fit_seeds(seeds, methods):
         seeds.write("fit", method + "-edges", head + b"0123" * 10 + bytes([1, 1, 2, 2, 3, 3, 255, 255]))
 
 
-def run(program, *arguments):
-    return subprocess.run([program, *arguments], check=True, capture_output=True, text=True).stdout
+def run(program, *arguments, folder=None):
+    return subprocess.run([program, *arguments], check=True, capture_output=True, text=True, cwd=folder).stdout
+
+
+def result_seeds(seeds, program, folder):
+    """What the program writes today, of d.csv in the folder: started there, it names no path."""
+    common = ["evaluate", "d.csv", "--trials", "2", "--train-per-class", "2"]
+    commands = {
+        "evaluate": common + ["--methods", "lda,rr,lsr"],
+        "tuned": common + ["--methods", "rr", "--tune", "cv", "--tune-folds", "2", "--grid", "lambda=0.1,1"],
+        "tune": ["tune", "d.csv", "--method", "rlar", "--folds", "2", "--grid", "alpha=0.1,1", "--grid", "beta=0.1,1",
+                 "-p", "iters=2"],
+    }
+    for name, words in commands.items():
+        seeds.write("results", name, run(program, *words, "-q", "--json", folder=folder))
 
 
 def command_seeds(seeds, program):
@@ -276,12 +299,7 @@ def command_seeds(seeds, program):
         for name, value in (("nan", float("nan")), ("infinite", float("-inf")), ("large", 1e300)):
             seeds.write("model", name, content[:numbers] + struct.pack("<d", value) + content[numbers + 8:])
         seeds.write("model", "class-out-of-range", content[:-8] + struct.pack("<q", 3))
-        common = ["evaluate", data, "-q", "--json", "--trials", "2", "--train-per-class", "2"]
-        seeds.write("results", "evaluate", run(program, *common, "--methods", "lda,rr,lsr"))
-        seeds.write("results", "tuned", run(program, *common, "--methods", "rr", "--tune", "cv", "--tune-folds", "2",
-                                            "--grid", "lambda=0.1,1"))
-        seeds.write("results", "tune", run(program, "tune", data, "-q", "--json", "--method", "rlar", "--folds", "2",
-                                           "--grid", "alpha=0.1,1", "--grid", "beta=0.1,1", "-p", "iters=2"))
+        result_seeds(seeds, program, folder)
     for name, text in EDGE_RESULTS.items():
         seeds.write("results", name, text)
 
@@ -312,7 +330,7 @@ def mat_seeds(seeds):
 def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
-    program = sys.argv[1]
+    program = os.path.abspath(sys.argv[1])
     seeds = Seeds(sys.argv[2] if len(sys.argv) > 2 else os.path.join(ROOT, "fuzz", "corpus"))
     methods = [line.split()[0] for line in run(program, "methods").splitlines() if line[:1].isalnum()]
     text_seeds(seeds)

@@ -183,7 +183,7 @@ static rlar_status open_parts(rlar_stream *s, const char *path, bool whole) {
 
 static rlar_status open_file(rlar_ctx *ctx, const char *path, const rlar_read_options *options,
                              bool whole, rlar_stream **out) {
-    rlar_read_options checked;
+    rlar_read_options checked = RLAR_INIT(rlar_read_options);
     rlar_stream *s = NULL;
     rlar__begin(ctx);
     RLAR_TRY(check_options(ctx, options, whole, &checked));
@@ -308,7 +308,7 @@ rlar_status rlar_data_read(rlar_ctx *ctx, const char *path, const rlar_read_opti
 rlar_status rlar_data_splits(rlar_ctx *ctx, const char *path, const rlar_read_options *options,
                              int *can) {
     rlar_stream *s = NULL;
-    rlar_read_options o;
+    rlar_read_options o = RLAR_INIT(rlar_read_options);
     if (!ctx || !path || !can)
         return rlar__fail(ctx, RLAR_E_ARG, "rlar_data_splits: ctx, path and can must not be NULL");
     rlar__begin(ctx);

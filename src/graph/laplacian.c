@@ -49,7 +49,7 @@ void rlar__laplacian_carve(rlar_workspace *ws, const rlar_graph *graph, rlar_lap
     out->incoming = NULL;
     if (incoming == 0)
         return;
-    struct rlar_incoming *in = rlar__carve(ws, 1, sizeof *in), unused;
+    struct rlar_incoming *in = rlar__carve(ws, 1, sizeof *in), unused = {0};
     out->incoming = in;
     in = in ? in : &unused; /* measured only */
     in->first = rlar__carve(ws, graph->blocks->holders + 1, sizeof *in->first);

@@ -266,7 +266,7 @@ static rlar_status on_features(rlar_ctx *ctx, const rlar_fisher_problem *p, cons
 /* By Cholesky where that is trusted; room: d numbers and d indices, used. */
 static rlar_status try_cholesky(rlar_ctx *ctx, const rlar_fisher_problem *p, double *sample,
                                 int64_t *feature, bool *trusted, rlar_fisher *out) {
-    int64_t f;
+    int64_t f = 0;
     RLAR_TRY(look_at(ctx, p, sample, NULL, feature, &f));
     const bool narrow = f > 0 && f < p->d && samples(p) >= f + 2 && p->keep == 0;
     return narrow ? on_features(ctx, p, sample, f, feature, trusted, out)

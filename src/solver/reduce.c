@@ -112,14 +112,14 @@ static rlar_status centre_features(rlar_ctx *ctx, const double *x, rlar_reduced 
     const int64_t d = out->d, n = out->n;
     rlar_workspace ws = {0};
     rlar_partials partials;
-    double *first = rlar__carve(&ws, d, sizeof *first);
+    (void)rlar__carve(&ws, d, sizeof *x); /* measured only */
     rlar__partials_carve_samples(&ws, out->blocks, n, d, 1, &partials);
     RLAR_TRY(rlar__alloc(ctx, d, sizeof *out->mean, "the mean", &out->mean));
     RLAR_TRY(rlar__alloc(ctx, d, sizeof *out->feature, "the features", &out->feature));
     RLAR_TRY(rlar__alloc(ctx, room_for(n), (size_t)d * sizeof *out->xc, "the centred samples",
                          &out->xc));
     RLAR_TRY(rlar__workspace_take(ctx, &ws, "partial sums"));
-    first = rlar__carve(&ws, d, sizeof *first);
+    double *first = rlar__carve(&ws, d, sizeof *first);
     rlar__partials_carve_samples(&ws, out->blocks, n, d, 1, &partials);
     const rlar_status status = centre_varying(ctx, &partials, x, first, out);
     rlar__workspace_free(&ws);

@@ -9,7 +9,6 @@ import unittest
 import numpy as np
 
 import ranks
-from ranks import support
 from support import FAILED, ROOT, USAGE
 from test_fit import npy, samples
 

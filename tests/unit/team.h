@@ -132,8 +132,8 @@ static void on_solving_ranks(int ranks, void (*run)(rlar_ctx *, int, void *), vo
 }
 
 static inline void on_ranks(int ranks, void (*run)(rlar_ctx *, int, void *), void *arg,
-                            ranks_world *world) {
-    on_solving_ranks(ranks, run, arg, NULL, NULL, world);
+                            ranks_world *w) {
+    on_solving_ranks(ranks, run, arg, NULL, NULL, w);
 }
 
 #endif
