@@ -37,7 +37,7 @@ int cli_figure_draw(cli *c, cli_figure *figure, cli_image image, char **bytes, s
 
 /* ---- results.c: what evaluate and tune wrote as JSON ---- */
 
-enum { CLI_RESULT_PARTS = 3, CLI_PANELS = 6 };
+enum { CLI_RESULT_PARTS = 3, CLI_PANELS = 12 };
 
 typedef struct cli_result {
     json_t *root, *entry; /* borrowed: the document, and the result in it */
