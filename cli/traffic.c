@@ -94,7 +94,9 @@ void cli_traffic_json(const cli *c, const rlar_forecast *f, const cli_traffic *t
     json_t *traffic = json_object();
     set_head(c, f, root);
     cli_json_set(traffic, "bytes_per_iteration", pair(t->received / count, t->busiest / count));
-    cli_json_set(traffic, "forecast", iteration_pair(f, (double)here.steps / count));
+    cli_json_set(traffic, "forecast",
+                 iteration_pair(f, count > 0.0 ? (double)here.steps / count : f->steps));
+    cli_json_set(traffic, "forecast_once", pair(f->once, f->once_busiest));
     cli_json_set(root, "traffic", traffic);
 }
 
@@ -113,13 +115,11 @@ void cli_traffic_forecast_text(cli *c, const rlar_forecast *f) {
                c->team->ranks);
     cli_printf(c, "solve       %s\n", solve_name(f));
     line(c, "traffic", "samples", f->moved, f->moved_busiest);
-    if (f->iteration != f->iteration) {
-        cli_printf(c, "            the fit: not known for this method\n");
-        return;
-    }
-    line(c, "", "once", f->once, f->once_busiest);
-    line(c, "", "each iteration", f->iteration + f->steps * f->step,
-         f->iteration_busiest + f->steps * f->step_busiest);
+    if (f->once > 0.0)
+        line(c, "", "once", f->once, f->once_busiest);
+    if (f->iteration > 0.0)
+        line(c, "", "each iteration", f->iteration + f->steps * f->step,
+             f->iteration_busiest + f->steps * f->step_busiest);
     if (f->distributed)
         cli_printf(c, "            and about %s from each rank inside the solves\n",
                    cli_bytes(f->inside, inside));

@@ -623,7 +623,7 @@ typedef struct rlar_forecast {
     int distributed;
     /* The bytes that ranks have said to each other, or will, without what goes on inside
      * rlar_team.factor and solve: those that all together receive, and those that one of them sends
-     * and receives, of the rank that has the most. NaN: the method has no model of it. */
+     * and receives, of the rank that has the most. */
     double moved, moved_busiest;         /* so far: samples on their way to their ranks */
     double once, once_busiest;           /* before the first iteration */
     double iteration, iteration_busiest; /* in each, without its steps */

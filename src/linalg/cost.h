@@ -12,6 +12,12 @@ typedef struct rlar_exchange {
     double solves;        /* that are solved, all right-hand sides at once */
 } rlar_exchange;
 
+/* One more sum over samples, of so many numbers. */
+static inline void rlar__exchange_sum(rlar_exchange *to, double numbers) {
+    to->sums++;
+    to->numbers += numbers;
+}
+
 /* A fit in these terms; a method fills it in (rlar_method.talk). */
 typedef struct rlar_talk {
     int64_t order, sides;                /* of its systems; 0: it has none */

@@ -109,8 +109,10 @@ class Traffic(Case):
                      r"solve       replicated", r"traffic     samples: .* in all, .* to and from the busiest rank",
                      r" {12}each iteration: .* in all"):
             self.assertTrue(re.search("^" + line, text, re.M), f"{line}\n{text}")
-        self.assertIn("the fit: not known for this method",
-                      self.on_ranks(2, "fit", wine, "--dry-run", "--method", "lda").text)
+        for method in ("lda", "mmc", "lsr", "rr"):  # nothing is iterated
+            text = self.on_ranks(2, "fit", wine, "--dry-run", "--method", method).text
+            self.assertRegex(text, r"(?m)^ {12}once: .* in all, .* to and from the busiest rank$")
+            self.assertNotIn("each iteration", text)
         self.assertIn("inside the solves",
                       self.on_ranks(2, "fit", wine, "--dry-run", "--solve", "distributed").text)
 
