@@ -613,6 +613,12 @@ RLAR_API void rlar_texture(double texture[64 * 64]);
 
 /* ---- What a fit needs before it is run ---- */
 
+/* Bytes that depend on who is whose neighbour: if neighbours lie anywhere in their class, and if
+ * all of them lie on other ranks. */
+typedef struct rlar_fetched {
+    double about, most;
+} rlar_fetched;
+
 typedef struct rlar_forecast {
     size_t size;
     int64_t bytes; /* that the fit holds at its peak, beside the data */
@@ -630,6 +636,9 @@ typedef struct rlar_forecast {
     double step, step_busiest;           /* in each, where there are any (solver=minimise) */
     double steps;                        /* of an iteration, as a rule */
     double inside; /* about: sent by a rank inside factor and solve in an iteration and its steps */
+    /* Received by all ranks beside that where a class lies on several of them: edges between these
+     * and the samples at their ends. Likewise before the first iteration, in each, in each step. */
+    rlar_fetched fetched_once, fetched, fetched_step;
 } rlar_forecast;
 
 RLAR_API rlar_status rlar_fit_forecast(rlar_ctx *ctx, const rlar_data *data,

@@ -307,6 +307,9 @@ static void give_loads(const rlar_cost *cost, const rlar_talk *talk, rlar_foreca
     f->step_busiest = step.busiest;
     f->steps = talk->steps;
     f->inside = iteration.inside + talk->steps * step.inside;
+    f->fetched_once = once.fetched;
+    f->fetched = iteration.fetched;
+    f->fetched_step = step.fetched;
     f->flops -= rlar__cost_spared(cost, talk);
 }
 

@@ -1,6 +1,6 @@
 /* test_team_traffic.c - what ranks say to each other, counted within the method, against the
- * forecast: of methods that do all at once to the byte. test_team_solve.c has the iterations, and
- * systems that are solved together. */
+ * forecast: of methods that do all at once, and of classes that lie on several ranks.
+ * test_team_solve.c has the iterations, and systems that are solved together. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,22 +20,29 @@ typedef struct counting {
     const char *method, *settings;
     rlar_forecast forecast[MOST_RANKS];
     double sent[MOST_RANKS], received[MOST_RANKS];
+    double iterations, steps;
     double all, busiest; /* of these */
 } counting;
 
 /* The method alone, without what makes its samples ready and collects the references. */
-static void fit_method(rlar_ctx *ctx, const rlar_data *data, const rlar_params *params,
-                       double *sent, double *received) {
+static void fit_method(rlar_ctx *ctx, const rlar_data *data, const rlar_params *params, int rank,
+                       counting *q) {
     rlar_training *t = NULL;
     rlar_map map = {0};
     rlar_info info = RLAR_INIT(rlar_info);
+    rlar_fit_options o = RLAR_INIT(rlar_fit_options);
     int64_t before[2], after[2];
-    assert_int_equal(rlar__training_new(ctx, data, NULL, params, 1, &t), RLAR_OK);
+    o.scale = "none";
+    assert_int_equal(rlar__training_new(ctx, data, &o, params, 1, &t), RLAR_OK);
     rlar_ctx_traffic(ctx, &before[0], &before[1]);
     assert_true(params->method->fit(ctx, &t->train, params, &map, &info) >= 0);
     rlar_ctx_traffic(ctx, &after[0], &after[1]);
-    *sent = (double)(after[0] - before[0]);
-    *received = (double)(after[1] - before[1]);
+    q->sent[rank] = (double)(after[0] - before[0]);
+    q->received[rank] = (double)(after[1] - before[1]);
+    if (rank == 0) {
+        q->iterations = (double)info.iterations;
+        q->steps = (double)info.steps;
+    }
     rlar__map_free(&map);
     rlar__training_free(t);
 }
@@ -51,7 +58,7 @@ static void count_rank(rlar_ctx *ctx, int rank, void *arg) {
     assert_int_equal(rlar_params_new(ctx, q->method, &params), RLAR_OK);
     set_params(ctx, params, q->settings);
     assert_int_equal(rlar_fit_forecast(ctx, data, params, NULL, &q->forecast[rank]), RLAR_OK);
-    fit_method(ctx, data, params, &q->sent[rank], &q->received[rank]);
+    fit_method(ctx, data, params, rank, q);
     rlar_params_free(params);
     rlar_data_free(data);
 }
@@ -112,10 +119,94 @@ static void test_all_modelled(void **state) {
     assert_true(count >= 8);
 }
 
+/* ---- Classes that lie on several ranks ---- */
+
+static const int64_t CUT[3] = {4200, 300, 2500};          /* the first and the last are cut */
+static const int64_t MOSTLY[3] = {60, 4700, 40};          /* one class has nearly all */
+static const int64_t CHAIN[4] = {2500, 2600, 4200, 2300}; /* a rank shares two classes */
+
+/* No edge leads from one block of a class to another: then all is known before. */
+static labelled islands(uint64_t seed, int64_t d, int64_t c, const int64_t *sizes) {
+    labelled s = clouds(seed, d, c, sizes);
+    for (int64_t k = 0; k < c; k++)
+        for (int64_t i = s.first[k]; i < s.first[k + 1]; i++)
+            s.x[i * d] += 100.0 * (double)((i - s.first[k]) / RLAR_SUM_BLOCK);
+    return s;
+}
+
+/* The beginning and one iteration, with the graph of the samples. */
+static void check_known(int64_t c, const int64_t *sizes, const char *settings, double tolerance) {
+    labelled s = islands(190, 12, c, sizes);
+    int cut = 0; /* on two ranks classes may stay whole */
+    for (int ranks = FEWEST_RANKS; ranks <= 5; ranks++) {
+        const counting q = count(&s, ranks, "rlar", settings);
+        const rlar_forecast *f = &q.forecast[ranks - 1];
+        const double all = f->once + f->iteration;
+        const double busiest = f->once_busiest + f->iteration_busiest;
+        if (q.all != all || fabs(q.busiest - busiest) > tolerance * busiest)
+            fail_msg("%s on %d ranks: %.0f and %.0f bytes, forecast %.0f and %.0f", settings, ranks,
+                     q.all, q.busiest, all, busiest);
+        cut += f->fetched.most > 0.0;
+    }
+    assert_true(cut > 0);
+    labelled_free(&s);
+}
+
+/* To the byte, but that it is not known whose samples the local search draws. */
+static void test_large_known(void **state) {
+    (void)state;
+    check_known(3, CUT, "solver=paper iters=1 search=exact", 0.0);
+    check_known(3, MOSTLY, "solver=paper iters=1 search=exact k=3", 0.0);
+    check_known(4, CHAIN, "solver=anneal iters=1 search=exact", 0.1);
+    check_known(3, CUT, "solver=paper iters=1 search=local", 0.1);
+    check_known(4, CHAIN, "solver=paper iters=1 search=local k=3", 0.1);
+}
+
+/* Iterations of a fit that has more of them: what is known before, to 2 %, and what is fetched
+ * beside it, about so much and no more than at most. */
+static void check_fetched(const labelled *s, int from, int to, const char *method,
+                          const char *fewer, const char *more) {
+    for (int ranks = from; ranks <= to; ranks++) {
+        const counting a = count(s, ranks, method, fewer), b = count(s, ranks, method, more);
+        const rlar_forecast *f = &b.forecast[0];
+        const double rounds = b.iterations - a.iterations, steps = b.steps - a.steps;
+        const double known = rounds * f->iteration + steps * f->step;
+        const double about = rounds * f->fetched.about + steps * f->fetched_step.about;
+        const double most = rounds * f->fetched.most + steps * f->fetched_step.most;
+        const double fetched = b.all - a.all - known;
+        assert_true(most > about && about > 0.0);
+        if (fabs(fetched - about) > 0.02 * known + 0.4 * about || fetched > 0.02 * known + most)
+            fail_msg("%s %s on %d ranks: %.0f bytes, forecast %.0f, about %.0f, at most %.0f",
+                     method, more, ranks, fetched, known, about, most);
+    }
+}
+
+/* Fewer ranks cut none of these classes. */
+static void test_large_fetched(void **state) {
+    (void)state;
+    labelled s = shuffled(191, 41, 3, CUT), t = shuffled(192, 41, 4, CHAIN);
+    check_fetched(&s, 3, 5, "rlar", "solver=paper iters=1", "solver=paper iters=3");
+    check_fetched(&t, 5, 6, "rlar", "solver=paper iters=1 search=exact k=3",
+                  "solver=paper iters=3 search=exact k=3");
+    check_fetched(&s, 3, 5, "rlar", "iters=1", "iters=3");
+    labelled_free(&s);
+    labelled_free(&t);
+}
+
+/* All pairs of a class are joined. */
+static void test_large_complete(void **state) {
+    (void)state;
+    const int64_t sizes[2] = {3700, 60};
+    labelled s = shuffled(193, 60, 2, sizes);
+    check_fetched(&s, 2, 2, "alpr", "iters=1", "iters=2");
+    labelled_free(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_once),
-        cmocka_unit_test(test_all_modelled),
+        cmocka_unit_test(test_once),           cmocka_unit_test(test_all_modelled),
+        cmocka_unit_test(test_large_known),    cmocka_unit_test(test_large_fetched),
+        cmocka_unit_test(test_large_complete),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
