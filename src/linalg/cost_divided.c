@@ -4,13 +4,11 @@
  * byte, but that it is not known whose samples are drawn for a cut. Which edges lead to other ranks
  * is not known before the fit. About: neighbours lie anywhere in the class, whichever rank has
  * them. At most all edges lead elsewhere, and a sample comes once for each end of an edge; in one
- * step it comes once only, though, which limits two cases:
- *
- *   few elsewhere    they all have room at once, so that a portion takes one step
- *   complete graph   the row of sample i has those elsewhere twice: once at the same places as
- * every other row, and once shifted by i. So of what one step brings at most 2 x 511 samples
- * (before and behind this rank) were brought by the step before, too: at most 3 (2 x those
- * elsewhere + 1022), and 2.5 x those elsewhere as a rule */
+ * step it comes once only, though, which limits two cases. Few elsewhere: they all have room at
+ * once, so that a portion takes one step. A complete graph: the row of sample i has those elsewhere
+ * twice, once at the same places as every other row, and once shifted by i. So of what one step
+ * brings at most 2 x 511 samples (before and behind this rank) were brought by the step before,
+ * too: 2.5 times those elsewhere as a rule, at most 3 (2 x those elsewhere + 1022). */
 #include "linalg/cost.h"
 
 #include <math.h>
@@ -115,8 +113,8 @@ static rlar_fetched edges_apart(const divided *v, double edges) {
     return sum;
 }
 
-/* How many of `elsewhere` samples are there after so many draws, where with every FULL that came
- * they are forgotten. */
+/* How many samples so many draws of those elsewhere bring, if the next step, which begins when
+ * there is no more room, knows nothing of the one before. */
 static double drawn(double elsewhere, double draws) {
     const double full = 0.5 * (LEAST_FULL + RLAR_FETCHED);
     const double lasts = elsewhere > full ? -elsewhere * log1p(-full / elsewhere) : INFINITY;
