@@ -69,6 +69,20 @@ static json_t *iteration_pair(const rlar_forecast *f, double steps) {
     return pair(f->iteration + steps * f->step, f->iteration_busiest + steps * f->step_busiest);
 }
 
+/* In an iteration with so many steps: what depends on who is whose neighbour. */
+static rlar_fetched fetched_in(const rlar_forecast *f, double steps) {
+    return (rlar_fetched){.about = f->fetched.about + steps * f->fetched_step.about,
+                          .most = f->fetched.most + steps * f->fetched_step.most};
+}
+
+static json_t *fetched_pair(const rlar_forecast *f, double steps) {
+    const rlar_fetched fetched = fetched_in(f, steps);
+    json_t *root = json_object();
+    cli_json_set(root, "about", whole(fetched.about));
+    cli_json_set(root, "most", whole(fetched.most));
+    return root;
+}
+
 static void set_head(const cli *c, const rlar_forecast *f, json_t *root) {
     cli_json_set(root, "ranks", json_integer(c->team->ranks));
     cli_json_set(root, "solve", cli_json_text(solve_name(f)));
@@ -82,6 +96,7 @@ void cli_traffic_forecast_json(const cli *c, const rlar_forecast *f, json_t *roo
     cli_json_set(traffic, "samples", pair(f->moved, f->moved_busiest));
     cli_json_set(traffic, "once", pair(f->once, f->once_busiest));
     cli_json_set(traffic, "bytes_per_iteration", iteration_pair(f, f->steps));
+    cli_json_set(traffic, "fetched_per_iteration", fetched_pair(f, f->steps));
     cli_json_set(traffic, "inside_solve", whole(f->inside));
     cli_json_set(root, "traffic", traffic);
 }
@@ -89,12 +104,15 @@ void cli_traffic_forecast_json(const cli *c, const rlar_forecast *f, json_t *roo
 void cli_traffic_json(const cli *c, const rlar_forecast *f, const cli_traffic *t, json_t *root) {
     const cli_traffic_at here = between(t);
     const double count = (double)here.iterations; /* 0: nothing to divide by, null */
+    const double steps = count > 0.0 ? (double)here.steps / count : f->steps;
     if (c->team == NULL)
         return;
     json_t *traffic = json_object();
     set_head(c, f, root);
     cli_json_set(traffic, "bytes_per_iteration", pair(t->received / count, t->busiest / count));
-    cli_json_set(traffic, "forecast", iteration_pair(f, (double)here.steps / count));
+    cli_json_set(traffic, "forecast", iteration_pair(f, steps));
+    cli_json_set(traffic, "forecast_fetched", fetched_pair(f, steps));
+    cli_json_set(traffic, "forecast_once", pair(f->once, f->once_busiest));
     cli_json_set(root, "traffic", traffic);
 }
 
@@ -105,6 +123,15 @@ static void line(cli *c, const char *name, const char *what, double all, double 
                cli_bytes(all, one), cli_bytes(busiest, two));
 }
 
+/* Classes that lie on several ranks. */
+static void fetched_line(cli *c, const rlar_forecast *f) {
+    char one[CLI_NUMBER_SIZE], two[CLI_NUMBER_SIZE];
+    const rlar_fetched fetched = fetched_in(f, f->steps);
+    if (fetched.most > 0.0)
+        cli_printf(c, "            and about %s, at most %s, for neighbours on other ranks\n",
+                   cli_bytes(fetched.about, one), cli_bytes(fetched.most, two));
+}
+
 void cli_traffic_forecast_text(cli *c, const rlar_forecast *f) {
     char inside[CLI_NUMBER_SIZE];
     if (c->team == NULL)
@@ -113,13 +140,12 @@ void cli_traffic_forecast_text(cli *c, const rlar_forecast *f) {
                c->team->ranks);
     cli_printf(c, "solve       %s\n", solve_name(f));
     line(c, "traffic", "samples", f->moved, f->moved_busiest);
-    if (f->iteration != f->iteration) {
-        cli_printf(c, "            the fit: not known for this method\n");
-        return;
-    }
-    line(c, "", "once", f->once, f->once_busiest);
-    line(c, "", "each iteration", f->iteration + f->steps * f->step,
-         f->iteration_busiest + f->steps * f->step_busiest);
+    if (f->once > 0.0)
+        line(c, "", "once", f->once, f->once_busiest);
+    if (f->iteration > 0.0)
+        line(c, "", "each iteration", f->iteration + f->steps * f->step,
+             f->iteration_busiest + f->steps * f->step_busiest);
+    fetched_line(c, f);
     if (f->distributed)
         cli_printf(c, "            and about %s from each rank inside the solves\n",
                    cli_bytes(f->inside, inside));

@@ -613,6 +613,12 @@ RLAR_API void rlar_texture(double texture[64 * 64]);
 
 /* ---- What a fit needs before it is run ---- */
 
+/* Bytes that depend on who is whose neighbour: if neighbours lie anywhere in their class, and if
+ * all of them lie on other ranks. */
+typedef struct rlar_fetched {
+    double about, most;
+} rlar_fetched;
+
 typedef struct rlar_forecast {
     size_t size;
     int64_t bytes; /* that the fit holds at its peak, beside the data */
@@ -623,13 +629,16 @@ typedef struct rlar_forecast {
     int distributed;
     /* The bytes that ranks have said to each other, or will, without what goes on inside
      * rlar_team.factor and solve: those that all together receive, and those that one of them sends
-     * and receives, of the rank that has the most. NaN: the method has no model of it. */
+     * and receives, of the rank that has the most. */
     double moved, moved_busiest;         /* so far: samples on their way to their ranks */
     double once, once_busiest;           /* before the first iteration */
     double iteration, iteration_busiest; /* in each, without its steps */
     double step, step_busiest;           /* in each, where there are any (solver=minimise) */
     double steps;                        /* of an iteration, as a rule */
     double inside; /* about: sent by a rank inside factor and solve in an iteration and its steps */
+    /* Received by all ranks beside that where a class lies on several of them: edges between these
+     * and the samples at their ends. Likewise before the first iteration, in each, in each step. */
+    rlar_fetched fetched_once, fetched, fetched_step;
 } rlar_forecast;
 
 RLAR_API rlar_status rlar_fit_forecast(rlar_ctx *ctx, const rlar_data *data,

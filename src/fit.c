@@ -307,6 +307,9 @@ static void give_loads(const rlar_cost *cost, const rlar_talk *talk, rlar_foreca
     f->step_busiest = step.busiest;
     f->steps = talk->steps;
     f->inside = iteration.inside + talk->steps * step.inside;
+    f->fetched_once = once.fetched;
+    f->fetched = iteration.fetched;
+    f->fetched_step = step.fetched;
     f->flops -= rlar__cost_spared(cost, talk);
 }
 
@@ -315,10 +318,6 @@ static rlar_status forecast_ranks(rlar_ctx *ctx, const rlar_training *t, const r
     rlar_cost cost;
     rlar_talk talk = {0};
     RLAR_TRY(compare_ranks(ctx, f));
-    f->once = f->once_busiest = f->iteration = f->iteration_busiest = f->step = f->step_busiest =
-        NAN;
-    if (!params->method->talk)
-        return RLAR_OK;
     params->method->talk(&t->train, params, &talk);
     const rlar_status status = rlar__cost_new(ctx, &t->blocks, &cost);
     if (status >= 0)

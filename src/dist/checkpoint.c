@@ -12,7 +12,9 @@
 
 #include "dist/team.h"
 
-enum { PIECE = 1 << 20 }; /* bytes of a message, and of a write */
+/* Bytes of a message, and of a write. So few that they lie on the stack: a checkpoint that needs no
+ * memory of the context cannot lack it, on one rank and not on another. */
+enum { PIECE = 1 << 15 };
 
 typedef struct head {
     char name[16];
@@ -72,7 +74,7 @@ typedef struct writer {
     rlar_file *file;
     uint64_t crc;
     rlar_status status;
-    char *piece;
+    char piece[PIECE];
 } writer;
 
 static void put(writer *w, const void *bytes, size_t size) {
@@ -138,14 +140,14 @@ static rlar_status write_file(rlar_ctx *ctx, const rlar_checkpoint *cp, int64_t 
 
 rlar_status rlar__checkpoint_save(rlar_ctx *ctx, const rlar_checkpoint *cp, int64_t t,
                                   const rlar_kept *kept, int count) {
-    writer w = {0};
+    writer w;
     if (!cp || t % cp->every != 0)
         return RLAR_OK;
     if (rlar__team_rank(ctx) > 0)
         return send_arrays(ctx, cp, kept, count);
-    RLAR_TRY(rlar__alloc(ctx, PIECE, 1, "the checkpoint", &w.piece));
+    w.file = NULL;
+    w.crc = 0;
     const rlar_status status = write_file(ctx, cp, t, kept, count, &w);
-    rlar__free(w.piece);
     if (w.file)
         rlar_file_abort(w.file);
     if (status < 0 || w.status >= 0 || w.status == RLAR_E_CANCELLED)
@@ -245,8 +247,7 @@ static rlar_status take_array(rlar_ctx *ctx, const rlar_checkpoint *cp, const rl
 /* On rank 0; fd -1: there is no file. */
 static rlar_status load_here(rlar_ctx *ctx, const rlar_checkpoint *cp, int fd, rlar_kept *kept,
                              int count, int64_t *t) {
-    char *piece = NULL;
-    RLAR_TRY(rlar__alloc(ctx, PIECE, 1, "the checkpoint", &piece));
+    char piece[PIECE];
     rlar_status status = RLAR_OK;
     if (fd >= 0)
         status = open_file(ctx, cp, all_bytes(cp, kept, count), fd, piece, t);
@@ -254,7 +255,6 @@ static rlar_status load_here(rlar_ctx *ctx, const rlar_checkpoint *cp, int fd, r
         status = rlar__team_broadcast(ctx, 0, t, sizeof *t);
     for (int i = 0; i<count && * t> 0 && status >= 0; i++)
         status = give_array(ctx, cp, fd, piece, &kept[i]);
-    rlar__free(piece);
     return status;
 }
 

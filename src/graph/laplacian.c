@@ -8,11 +8,15 @@
 
 #include <string.h>
 
+#include "linalg/cost.h"
+
 /* An edge from a sample of another rank, its weight halved. */
 typedef struct edge {
     int32_t from, to;
     double weight;
 } edge;
+
+_Static_assert(sizeof(edge) == RLAR_EDGE_BYTES, "what the forecast counts");
 
 enum { PACKED = 4096 }; /* edges of a message */
 

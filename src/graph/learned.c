@@ -74,6 +74,21 @@ rlar_status rlar__learned_renew(rlar_ctx *ctx, const rlar_groups *groups, int64_
     return rlar__graph_renew(ctx, groups, graph->k, p, z, &graph->v);
 }
 
+void rlar__learned_talk(const rlar_groups *groups, const rlar_learned *graph, int64_t d,
+                        rlar_exchange *start, rlar_exchange *renew) {
+    rlar_exchange first = {0}, later = {0};
+    if (graph->local_first)
+        rlar__local_talk(groups, graph->k, d, start);
+    else
+        start->told += (double)d * sizeof(double);
+    if (!graph->local)
+        return;
+    rlar__local_renew_talk(groups, graph->k, true, &first);
+    rlar__local_renew_talk(groups, graph->k, false, &later);
+    start->told += first.told - later.told;
+    renew->told += later.told;
+}
+
 /* ---- The first graph of many fits ---- */
 
 void rlar__first_graph_free(void *shared) {

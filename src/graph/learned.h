@@ -43,6 +43,11 @@ rlar_status rlar__learned_start(rlar_ctx *ctx, const rlar_groups *groups, int64_
 rlar_status rlar__learned_renew(rlar_ctx *ctx, const rlar_groups *groups, int64_t p,
                                 const double *z, rlar_learned *graph);
 
+/* What ranks that share a class say for the first graph, and for another; what the first of these
+ * takes more than a later one counts with the beginning. Added. */
+void rlar__learned_talk(const rlar_groups *groups, const rlar_learned *graph, int64_t d,
+                        rlar_exchange *start, rlar_exchange *renew);
+
 /* *out stays NULL where a fit would not use it. */
 rlar_status rlar__first_graph_new(rlar_ctx *ctx, const rlar_groups *groups,
                                   const rlar_learned *graph, int64_t d, const double *x,

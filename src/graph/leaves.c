@@ -219,13 +219,6 @@ static rlar_status cut_all_apart(rlar_ctx *ctx, cutting *c) {
 
 /* ---- All classes ---- */
 
-static int64_t leaves_of(int64_t size) {
-    int64_t leaves = 1;
-    while (size > leaves * RLAR_LEAF)
-        leaves *= 2;
-    return leaves;
-}
-
 rlar_status rlar__leaves_cut(rlar_ctx *ctx, const rlar_groups *groups, int64_t p, const double *z,
                              uint64_t seed, double *room, rlar_leaves *out) {
     cutting c = {.groups = groups, .p = p, .z = z, .seed = seed, .room = room, .leaves = out};
@@ -234,7 +227,7 @@ rlar_status rlar__leaves_cut(rlar_ctx *ctx, const rlar_groups *groups, int64_t p
     out->start[0] = 0;
     for (int64_t i = 0; i < groups->c; i++) {
         const bool here = groups->first[i] < groups->first[i + 1];
-        const int64_t leaves = here ? leaves_of(rlar__class_size(groups, i)) : 0;
+        const int64_t leaves = here ? rlar__halved(rlar__class_size(groups, i), RLAR_LEAF) : 0;
         out->start[i + 1] = out->start[i] + leaves;
         most = leaves > most ? leaves : most;
     }

@@ -327,3 +327,22 @@ double rlar__local_flops(const rlar_groups *groups, int64_t k, int64_t p, bool r
     return renew ? NEXT_LEAVES * leaves + NEXT_ROUNDS * round
                  : FIRST_LEAVES * leaves + FIRST_ROUNDS * round;
 }
+
+/* Lists go to all in every round. */
+static void talk_lists(const rlar_groups *groups, int64_t k, int rounds, rlar_exchange *out) {
+    const int64_t list = rlar__graph_stride(groups, k) * (int64_t)sizeof(int32_t);
+    out->told += (double)rounds * (double)list;
+}
+
+/* All samples pass by for the first lists, for every cut and in every round. */
+void rlar__local_talk(const rlar_groups *groups, int64_t k, int64_t p, rlar_exchange *out) {
+    const double sample = (double)p * sizeof(double);
+    out->told += (1 + FIRST_LEAVES + FIRST_ROUNDS) * sample;
+    out->trees += FIRST_LEAVES;
+    out->drawn = sample;
+    talk_lists(groups, k, FIRST_ROUNDS, out);
+}
+
+void rlar__local_renew_talk(const rlar_groups *groups, int64_t k, bool first, rlar_exchange *out) {
+    talk_lists(groups, k, first ? FIRST_ROUNDS : NEXT_ROUNDS, out);
+}

@@ -4,6 +4,7 @@
 
 #include "graph/laplacian.h"
 #include "graph/leaves.h"
+#include "linalg/cost.h"
 
 /* Buffers of the search; l, the caller's, is used as the list of who is joined with whom, but where
  * a class lies on several ranks: then there are lists of all its samples. */
@@ -32,5 +33,9 @@ rlar_status rlar__local_renew(rlar_ctx *ctx, const rlar_groups *groups, int64_t 
                               const double *z, rlar_local *local, rlar_graph *graph);
 /* Operations of the two, about. */
 double rlar__local_flops(const rlar_groups *groups, int64_t k, int64_t p, bool renew);
+/* What ranks that share a class say in the first, of p numbers, or in the second, that of the first
+ * z or of a later one; added. */
+void rlar__local_talk(const rlar_groups *groups, int64_t k, int64_t p, rlar_exchange *out);
+void rlar__local_renew_talk(const rlar_groups *groups, int64_t k, bool first, rlar_exchange *out);
 
 #endif

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "dist/team.h"
+#include "linalg/errands.h"
 
 static const double NUMBER = sizeof(double), HEAD = sizeof(int64_t), NODE = sizeof(rlar_node);
 
@@ -59,12 +60,25 @@ static rlar_status count_pending(rlar_ctx *ctx, const rlar_blocks *blocks, doubl
     return status;
 }
 
+/* As solver/wsolve.c goes through them: portions end with blocks. */
+static void count_portions(const rlar_blocks *blocks, double *portions) {
+    rlar_blocks all = *blocks;
+    all.start = 0;
+    for (int r = 0; blocks->cut && r < blocks->holders; r++)
+        for (int64_t at = blocks->cut[r], end; at < blocks->cut[r + 1]; at = end) {
+            end = rlar__block_end(&all, at);
+            portions[r] += (double)((end - at + RLAR_PORTION - 1) / RLAR_PORTION);
+        }
+}
+
 rlar_status rlar__cost_new(rlar_ctx *ctx, const rlar_blocks *blocks, rlar_cost *out) {
     const int64_t ranks = rlar__team_ranks(ctx);
-    *out = (rlar_cost){.spread = blocks->spread};
-    RLAR_TRY(rlar__calloc(ctx, 3 * ranks, sizeof *out->pending, "the cost model", &out->pending));
-    out->sent = out->pending + ranks;
+    *out = (rlar_cost){.spread = blocks->spread, .blocks = blocks};
+    RLAR_TRY(rlar__calloc(ctx, 4 * ranks, sizeof *out->pending, "the cost model", &out->pending));
+    out->portions = out->pending + ranks;
+    out->sent = out->portions + ranks;
     out->received = out->sent + ranks;
+    count_portions(blocks, out->portions);
     return count_pending(ctx, blocks, out->pending);
 }
 
@@ -132,6 +146,7 @@ rlar_load rlar__cost_of(const rlar_cost *cost, const rlar_talk *talk, const rlar
         solve(cost, &t, what->solves);
         load.inside = inside(&t, what);
     }
+    load.fetched = rlar__cost_divided(cost, talk, what);
     for (int r = 0; r < ranks; r++) {
         load.received += cost->received[r];
         load.busiest = fmax(load.busiest, cost->sent[r] + cost->received[r]);

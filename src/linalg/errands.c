@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "dist/team.h"
+#include "linalg/cost.h"
 
 enum { PACKED = 64 }; /* samples of a message */
 
@@ -62,6 +63,8 @@ typedef struct order {
     int64_t count, more;
     int32_t row[RLAR_FETCHED]; /* counted from the first sample of the rank that is asked */
 } order;
+
+_Static_assert(offsetof(order, row) == RLAR_ORDER_BYTES, "what the forecast counts");
 
 /* One step of all ranks. */
 typedef struct turn {

@@ -8,7 +8,10 @@
 
 #include "linalg/divided.h"
 
-enum { RLAR_FETCHED = 2048 }; /* samples of other ranks that are here at once */
+enum {
+    RLAR_FETCHED = 2048, /* samples of other ranks that are here at once */
+    RLAR_PORTION = 512   /* samples that they are fetched for at a time; divides RLAR_SUM_BLOCK */
+};
 
 typedef struct rlar_errands {
     const rlar_blocks *blocks;

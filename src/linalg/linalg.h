@@ -81,6 +81,14 @@ rlar_status rlar__parallel_blocks(rlar_ctx *ctx, const rlar_blocks *blocks, int6
 /* The class i with start[i] <= t < start[i+1], of c. */
 int64_t rlar__class_of(const int64_t *start, int64_t c, int64_t t);
 
+/* As many parts as halving takes until none has more than `most`: a power of two. */
+static inline int64_t rlar__halved(int64_t size, int64_t most) {
+    int64_t parts = 1;
+    while (size > parts * most)
+        parts *= 2;
+    return parts;
+}
+
 /* Buffers for sums of matrices of up to rows x cols. */
 typedef struct rlar_partials {
     int levels; /* buffers: log2 of the number of blocks, 0 when one block holds all samples */

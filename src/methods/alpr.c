@@ -282,6 +282,9 @@ static void talk(const rlar_train *sizes, const rlar_params *params, rlar_talk *
     rlar__wsolve_talk(sizes->d, sizes->c, false, true, &out->iteration);
     out->iteration.sums += 3.0; /* of the objective */
     out->iteration.numbers += 3.0;
+    out->edges = rlar__train_samples(sizes); /* all others of the class */
+    out->iteration.told = (double)sizes->c * sizeof(double);
+    out->iteration.graphs = out->iteration.fetches = 1.0;
 }
 
 const rlar_method rlar__method_alpr = {

@@ -122,6 +122,12 @@ static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_p
     return RLAR_OK;
 }
 
+/* All of it once. */
+static void talk(const rlar_train *sizes, const rlar_params *params, rlar_talk *out) {
+    const rlar_fisher_problem problem = problem_of(sizes, params);
+    rlar__fisher_talk(&problem, &out->once);
+}
+
 static int64_t outputs(const rlar_train *train, const rlar_params *params) {
     (void)params;
     return train->c - 1 < train->d ? train->c - 1 : train->d;
@@ -146,6 +152,7 @@ const rlar_method rlar__method_lda = {
     .outputs = outputs,
     .fit = fit,
     .forecast = forecast,
+    .talk = talk,
     .prepare = prepare,
     .release = rlar__reduction_release,
 };

@@ -139,6 +139,16 @@ static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_p
     return RLAR_OK;
 }
 
+/* All of it once: the reduction, Z E^T in every step, and the loss. */
+static void talk(const rlar_train *sizes, const rlar_params *params, rlar_talk *out) {
+    (void)params;
+    const double r = (double)rlar__reduce_rank(sizes->d, rlar__train_samples(sizes));
+    rlar__reduce_talk(sizes->d, &out->once);
+    for (int k = 0; k < STEPS; k++)
+        rlar__exchange_sum(&out->once, r * (double)sizes->c);
+    rlar__exchange_sum(&out->once, 1.0);
+}
+
 const rlar_method rlar__method_lsr = {
     .def = {.name = "lsr",
             .title = "Least Squares Regression",
@@ -155,4 +165,5 @@ const rlar_method rlar__method_lsr = {
     .outputs = rlar__outputs_classes,
     .fit = fit,
     .forecast = forecast,
+    .talk = talk,
 };

@@ -44,7 +44,7 @@ typedef struct rlar_method {
     /* Bytes and flops that fit() will take. */
     rlar_status (*forecast)(rlar_ctx *ctx, const rlar_train *sizes, const rlar_params *params,
                             rlar_forecast *out);
-    /* What ranks say to each other in a fit; NULL: not modelled. */
+    /* What ranks say to each other in a fit; needed where `ranks` is set. */
     void (*talk)(const rlar_train *sizes, const rlar_params *params, rlar_talk *out);
     /* Both or neither; for grids. What fits of these samples have in common, made once and handed
      * to each as train->shared, read-only, on any thread. It depends on the samples, and on

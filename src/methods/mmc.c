@@ -58,6 +58,14 @@ static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_p
     return RLAR_OK;
 }
 
+/* All of it once: the reduction and the class means. */
+static void talk(const rlar_train *sizes, const rlar_params *params, rlar_talk *out) {
+    (void)params;
+    rlar__reduce_talk(sizes->d, &out->once);
+    rlar__between_talk(rlar__reduce_rank(sizes->d, rlar__train_samples(sizes)), sizes->c,
+                       &out->once);
+}
+
 const rlar_method rlar__method_mmc = {
     .def = {.name = "mmc",
             .title = "Maximum Margin Criterion",
@@ -76,6 +84,7 @@ const rlar_method rlar__method_mmc = {
     .outputs = rlar__margin_outputs,
     .fit = fit,
     .forecast = forecast,
+    .talk = talk,
     .prepare = rlar__span_prepare,
     .release = rlar__reduction_release,
 };

@@ -103,8 +103,7 @@ static void talk(const rlar_train *sizes, const rlar_params *params, rlar_talk *
     out->sides = sizes->c;
     out->iterations = (double)rlar__param_int(params, "iters");
     rlar__ridge_talk(sizes->d, sizes->c, &out->once, &out->iteration);
-    out->iteration.sums++; /* the loss */
-    out->iteration.numbers++;
+    rlar__exchange_sum(&out->iteration, 1.0); /* the loss */
 }
 
 const rlar_method rlar__method_relsr = {

@@ -264,36 +264,59 @@ static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_p
     return RLAR_OK;
 }
 
+/* Of classes that lie on several ranks; the answer: of a sample, with every new V. */
+static double talk_apart(const rlar_state *st, rlar_talk *out) {
+    rlar_exchange renewed = {.told = (double)st->c * sizeof *st->y};
+    out->edges = st->k;
+    out->leaf = RLAR_LEAF;
+    out->once.told = 2.0 * sizeof *st->print;
+    rlar__learned_talk(&st->groups, &st->graph, st->d, &out->once, &renewed);
+    return renewed.told;
+}
+
 /* Sums of one number each, of the objective. */
 static void add_numbers(double count, rlar_exchange *to) {
     to->sums += count;
     to->numbers += count;
 }
 
+static void add_gradient(const rlar_state *st, rlar_exchange *to) {
+    rlar__exchange_sum(to, (double)st->c);
+    rlar__exchange_sum(to, (double)st->c * (double)st->d);
+}
+
 /* minimise: the gradient, and in a step also the direction and the search along it, which takes two
- * or three trials of two numbers each. */
-static void talk_minimise(int64_t d, int64_t c, rlar_talk *out) {
-    const double gradient = (double)c * (double)(d + 1);
+ * or three trials of two numbers each. Before, W = 0 and its strain. L is built wherever the
+ * objective is evaluated: at W = 0, at the beginning and the end of a round, in every step. */
+static void talk_minimise(const rlar_state *st, rlar_talk *out) {
     rlar__minimise_typical(false, &out->iterations, &out->steps);
     out->steps /= out->iterations;
-    rlar__wsolve_talk(d, c, true, false, &out->iteration);
+    add_numbers(4.0, &out->once);
+    rlar__exchange_sum(&out->once, (double)st->d * (double)st->c);
+    rlar__wsolve_talk(st->d, st->c, true, false, &out->iteration);
     add_numbers(8.0, &out->iteration);
+    add_gradient(st, &out->iteration);
     add_numbers(10.0, &out->step);
+    add_gradient(st, &out->step);
     out->step.solves = 1.0;
-    out->iteration.sums += 2.0;
-    out->step.sums += 2.0;
-    out->iteration.numbers += gradient;
-    out->step.numbers += gradient;
+    out->step.told = out->iteration.told;
+    out->once.graphs = out->step.graphs = 1.0;
+    out->iteration.graphs = 2.0;
 }
 
 static void talk(const rlar_train *sizes, const rlar_params *params, rlar_talk *out) {
+    rlar_state st;
+    rlar__state_init(&st, sizes, params);
     out->order = sizes->d;
     out->sides = sizes->c;
-    if (rlar__param_int(params, "solver") == RLAR_SOLVER_MINIMISE) {
-        talk_minimise(sizes->d, sizes->c, out);
+    out->iteration.told = talk_apart(&st, out);
+    out->iteration.fetches = 1.0;
+    if (st.solver == RLAR_SOLVER_MINIMISE) {
+        talk_minimise(&st, out);
         return;
     }
-    out->iterations = (double)rlar__param_int(params, "iters");
+    out->iterations = (double)st.iters;
+    out->iteration.graphs = 1.0;
     rlar__wsolve_talk(sizes->d, sizes->c, true, true, &out->iteration);
     add_numbers(4.0, &out->iteration);
 }

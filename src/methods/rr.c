@@ -79,8 +79,7 @@ static void talk(const rlar_train *sizes, const rlar_params *params, rlar_talk *
     out->order = sizes->d;
     out->sides = sizes->c;
     rlar__ridge_talk(sizes->d, sizes->c, &out->once, &out->once);
-    out->once.sums++; /* the loss */
-    out->once.numbers++;
+    rlar__exchange_sum(&out->once, 1.0); /* the loss */
 }
 
 const rlar_method rlar__method_rr = {

@@ -127,6 +127,12 @@ rlar_status rlar__varying(rlar_ctx *ctx, const rlar_partials *partials, const do
     return status;
 }
 
+/* The first sample, and what the others are beside it. */
+void rlar__centre_talk(int64_t d, rlar_exchange *out) {
+    rlar__exchange_sum(out, (double)d);
+    rlar__exchange_sum(out, (double)d);
+}
+
 /* From the last entry back: none moves to before its own place, so none is overwritten unread. */
 void rlar__spread_rows(int64_t d, int64_t f, const int64_t *feature, int64_t q, const double *a,
                        double *w) {

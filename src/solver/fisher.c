@@ -315,3 +315,15 @@ double rlar__fisher_flops(const rlar_fisher_problem *p) {
         return rlar__reduce_flops(p->d, p->n) + 8.0 * fmin(d, n) * c * c + 2.0 * d * fmin(d, n) * c;
     return n * d * d + d * d * d / 3.0 + 2.0 * d * d * c + 4.0 * d * c * c;
 }
+
+void rlar__fisher_talk(const rlar_fisher_problem *p, rlar_exchange *out) {
+    const int64_t r = rlar__reduce_rank(p->d, samples(p));
+    rlar__centre_talk(p->d, out); /* which features vary */
+    if (rlar__fisher_reduces(p)) {
+        rlar__reduce_talk(p->d, out);
+        rlar__between_talk(p->keep > 0 ? rlar__min64(p->keep, r) : r, p->c, out);
+        return;
+    }
+    rlar__centre_talk(p->d, out);
+    rlar__total_between_talk(p->d, p->c, out);
+}

@@ -41,5 +41,8 @@ bool rlar__fisher_reduces(const rlar_fisher_problem *sizes);
 double rlar__fisher_cholesky_bytes(const rlar_fisher_problem *sizes);
 int64_t rlar__fisher_bytes(const rlar_fisher_problem *sizes);
 double rlar__fisher_flops(const rlar_fisher_problem *sizes);
+/* What ranks say where all features vary and the way by Cholesky, if it is gone, is trusted; added.
+ */
+void rlar__fisher_talk(const rlar_fisher_problem *sizes, rlar_exchange *out);
 
 #endif

@@ -73,6 +73,12 @@ double rlar__reduce_flops(int64_t d, int64_t n) {
     return all * small + 9.0 * small * small * small + (n > d ? 2.0 * all * small : 0.0);
 }
 
+void rlar__reduce_talk(int64_t d, rlar_exchange *out) {
+    rlar__centre_talk(d, out);
+    rlar__centre_talk(d, out);
+    rlar__exchange_sum(out, (double)d * (double)(d + 1) / 2.0);
+}
+
 /* ---- Centring ---- */
 
 /* Only the rows `feature` of xc (d x n), in place. */
@@ -184,7 +190,7 @@ static rlar_status from_gram(rlar_ctx *ctx, const double *values, double **vecto
 static rlar_status by_gram(rlar_ctx *ctx, int64_t most, double *gram, rlar_reduced *out,
                            bool *done) {
     const int64_t k = inner(out) ? out->n : out->f,
-                  rank = rlar__min64(most, rlar__min64(samples(out) - 1, out->f));
+                  rank = rlar__min64(most, rlar__reduce_rank(out->f, samples(out)));
     const int64_t wanted = most < k ? rank : k;
     double *values = NULL, *vectors = NULL;
     rlar_status status = rlar__alloc(ctx, k, sizeof *values, "the reduction", &values);

@@ -3,7 +3,7 @@
 #define RLAR_REDUCE_H
 
 #include "core/core.h"
-#include "linalg/linalg.h"
+#include "linalg/cost.h"
 
 /* Thin SVD of the centred samples, Xc = V diag(s) U^T, with the numerical null space left out.
  * Everything a method does with scatters of Xc can be done with Z = V^T Xc, r x n, and taken back
@@ -79,5 +79,12 @@ int64_t rlar__reduce_leading_bytes(int64_t d, int64_t n, int64_t most);
 int64_t rlar__reduce_lean_bytes(int64_t d, int64_t n);
 int64_t rlar__reduce_held(int64_t d, int64_t n, int64_t q);
 double rlar__reduce_flops(int64_t d, int64_t n);
+/* The most directions that n samples of all ranks have. */
+static inline int64_t rlar__reduce_rank(int64_t d, int64_t n) {
+    return rlar__min64(n - 1, d);
+}
+/* What ranks say in a reduction where all features vary and Cholesky, if it is tried, is trusted:
+ * which features vary, the mean, the lower triangle of Xc Xc^T; added. */
+void rlar__reduce_talk(int64_t d, rlar_exchange *out);
 
 #endif

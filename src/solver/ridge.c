@@ -55,11 +55,10 @@ double rlar__ridge_solve_flops(int64_t n, int64_t d, int64_t p, bool dual) {
 }
 
 void rlar__ridge_talk(int64_t d, int64_t p, rlar_exchange *factor, rlar_exchange *solve) {
-    factor->sums += 2.0; /* centre.h */
-    factor->numbers += 2.0 * (double)d;
+    rlar__centre_talk(d, factor);
     factor->factors++;
-    solve->sums += 2.0;
-    solve->numbers += (double)d * (double)p + (double)p;
+    rlar__exchange_sum(solve, (double)d * (double)p);
+    rlar__exchange_sum(solve, (double)p);
     solve->solves++;
 }
 

@@ -361,6 +361,15 @@ rlar_status rlar__total_between(rlar_ctx *ctx, const rlar_blocks *blocks, int64_
     return RLAR_OK;
 }
 
+void rlar__between_talk(int64_t r, int64_t c, rlar_exchange *out) {
+    rlar__exchange_sum(out, (double)r * (double)c);
+}
+
+/* Lower triangle and class sums at once. */
+void rlar__total_between_talk(int64_t r, int64_t c, rlar_exchange *out) {
+    rlar__exchange_sum(out, (double)r * ((double)(r + 1) / 2.0 + (double)c));
+}
+
 double rlar__total_between_bytes(const rlar_blocks *blocks, int64_t r, int64_t c, int64_t n) {
     rlar_workspace ws = {0};
     rlar_partials partials;

@@ -37,6 +37,11 @@ rlar_status rlar__total_between(rlar_ctx *ctx, const rlar_blocks *blocks, int64_
 /* Bytes that it takes at the most. */
 double rlar__total_between_bytes(const rlar_blocks *blocks, int64_t r, int64_t c, int64_t n);
 
+/* What ranks say in one of rlar__between_factor and rlar__between_white, of r numbers for each
+ * class, and in rlar__total_between; added. */
+void rlar__between_talk(int64_t r, int64_t c, rlar_exchange *out);
+void rlar__total_between_talk(int64_t r, int64_t c, rlar_exchange *out);
+
 /* S = F F^T (lower triangle, r x r) of a factor F with k columns. Costs k r^2. */
 rlar_status rlar__scatter(rlar_ctx *ctx, int64_t r, int64_t k, const double *f, double *s);
 

@@ -20,10 +20,7 @@
 
 #include "solver/weigh.h"
 
-enum {
-    SAMPLES_PER_TASK = 16,
-    PORTION = 512 /* samples that the primal prepares at a time; divides RLAR_SUM_BLOCK */
-};
+enum { SAMPLES_PER_TASK = 16 };
 
 bool rlar__wsolve_prefers_dual(const rlar_groups *groups, int64_t d) {
     return groups->n < d && !(groups->blocks && groups->blocks->ranks);
@@ -56,7 +53,7 @@ void rlar__wsolve_carve(rlar_workspace *ws, const rlar_groups *groups, int64_t d
         !rlar__size_mul((size_t)d, sizeof(double), &column) ||
         !rlar__size_mul((size_t)c, sizeof(double), &targets))
         ws->overflow = true;
-    const int64_t held = dual ? n : n < PORTION ? n : PORTION;
+    const int64_t held = dual ? n : rlar__min64(n, RLAR_PORTION);
     out->dual = dual;
     out->xc = rlar__carve(ws, held, column);
     out->bx = rlar__carve(ws, dual ? 0 : held, column);
@@ -144,7 +141,7 @@ static rlar_status add_portion(rlar_ctx *ctx, const wjob *j, int64_t first, int6
 static rlar_status add_block(rlar_ctx *ctx, const wjob *j, int64_t start, int64_t end, double *m,
                              double *w) {
     for (int64_t first = start, last; first < end; first = last) {
-        last = end - first < PORTION ? end : first + PORTION;
+        last = rlar__min64(end, first + RLAR_PORTION);
         if (j->roots && last < end)
             last = rlar__weigh_cut(j->p, last, false);
         RLAR_TRY(add_portion(ctx, j, first, last, first == start, m, w));

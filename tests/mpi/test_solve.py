@@ -101,6 +101,23 @@ class Traffic(Case):
             self.assertGreater(dry["traffic"]["samples"]["all"], 0)
             self.assertEqual(dry["traffic"]["inside_solve"] > 0, solve == "distributed")
 
+    def test_large_class(self):
+        """Of a class that lies on several ranks what is fetched is told apart: about, and at most."""
+        rows = samples(n=6000, d=20)
+        rows[:, -1] = np.arange(6000) < 300
+        self.write("large.npy", npy(rows))
+        dry = self.on_ranks(3, "fit", "large.npy", "--dry-run", "--json", *PAPER).json["traffic"]
+        traffic = self.on_ranks(3, "fit", "large.npy", "--json", *PAPER).json["traffic"]
+        known, fetched = traffic["forecast"]["all"], traffic["forecast_fetched"]
+        self.assertEqual(dry["bytes_per_iteration"]["all"], known)
+        self.assertEqual(dry["fetched_per_iteration"], fetched)
+        self.assertLess(0, fetched["about"])
+        self.assertLess(fetched["about"], fetched["most"])
+        self.assertLess(known, traffic["bytes_per_iteration"]["all"])
+        self.assertLess(traffic["bytes_per_iteration"]["all"], known + fetched["most"])
+        text = self.on_ranks(3, "fit", "large.npy", "--dry-run", *PAPER).text
+        self.assertRegex(text, r"(?m)^ {12}and about .*, at most .*, for neighbours on other ranks$")
+
     def test_dry_run_text(self):
         wine = ROOT / "data" / "wine.csv"
         text = self.on_ranks(3, "fit", wine, "--dry-run").text
@@ -108,8 +125,10 @@ class Traffic(Case):
                      r"solve       replicated", r"traffic     samples: .* in all, .* to and from the busiest rank",
                      r" {12}each iteration: .* in all"):
             self.assertTrue(re.search("^" + line, text, re.M), f"{line}\n{text}")
-        self.assertIn("the fit: not known for this method",
-                      self.on_ranks(2, "fit", wine, "--dry-run", "--method", "lda").text)
+        for method in ("lda", "mmc", "lsr", "rr"):  # nothing is iterated
+            text = self.on_ranks(2, "fit", wine, "--dry-run", "--method", method).text
+            self.assertRegex(text, r"(?m)^ {12}once: .* in all, .* to and from the busiest rank$")
+            self.assertNotIn("each iteration", text)
         self.assertIn("inside the solves",
                       self.on_ranks(2, "fit", wine, "--dry-run", "--solve", "distributed").text)
 

@@ -264,6 +264,82 @@ static void test_cannot_write(void **state) {
     labelled_free(&s);
 }
 
+/* ---- No memory ---- */
+
+/* A fit of rank 0, or of one process, whose memory ends with iteration 2 and is back with 3. */
+typedef struct poor {
+    job *j;
+    bool ended;
+    int refused; /* allocations */
+} poor;
+
+static void *poor_take(void *user, size_t bytes) {
+    poor *p = user;
+    p->refused += p->ended;
+    return p->ended ? NULL : malloc(bytes);
+}
+
+static void poor_give(void *user, void *memory) {
+    (void)user;
+    free(memory);
+}
+
+static int poor_watch(void *user, const rlar_event *event) {
+    poor *p = user;
+    if (event->kind == RLAR_EVENT_ITERATION)
+        p->ended = event->done == 2;
+    return 0;
+}
+
+static void poor_note(void *user, rlar_status status, const char *text) {
+    note(((poor *)user)->j, status, text);
+}
+
+static void fit_poor(rlar_ctx *given, int rank, void *arg) {
+    poor *p = arg;
+    rlar_ctx *ctx = NULL;
+    rlar_ctx_options o = RLAR_INIT(rlar_ctx_options);
+    o.alloc = poor_take;
+    o.release = poor_give;
+    o.progress = poor_watch;
+    o.log = poor_note;
+    o.alloc_user = o.user = p;
+    if (rank > 0) {
+        fit_rank(given, rank, p->j);
+        return;
+    }
+    assert_int_equal(rlar_ctx_new(&o, &ctx), RLAR_OK);
+    if (given)
+        assert_int_equal(rlar_ctx_join(ctx, given->team), RLAR_OK);
+    fit_rank(ctx, rank, p->j);
+    rlar_ctx_free(ctx);
+}
+
+/* No memory for the file after iteration 2: told, and the fit goes on, on all ranks; after
+ * iteration 4 there is a checkpoint again. */
+static void test_no_memory(void **state) {
+    (void)state;
+    const int64_t sizes[] = {2100, 500, 700, 800, 600};
+    labelled s = clouds(7, 6, 5, sizes);
+    for (int ranks = 1; ranks <= 3; ranks++) {
+        job whole = job_of(&s, "solver=paper iters=4"), j = job_of(&s, "solver=paper iters=4");
+        poor p = {.j = &j};
+        ranks_world world;
+        fit_alone(&whole, NULL);
+        j.every = 2;
+        if (ranks == 1)
+            fit_poor(NULL, 0, &p);
+        else
+            on_ranks(ranks, fit_poor, &p, &world);
+        assert_true(p.refused > 0);
+        assert_same_model(&j, &whole);
+        assert_non_null(strstr(j.told, "no checkpoint after iteration 2: "));
+        assert_int_equal(access(j.path, F_OK), 0);
+        job_end(&j, &whole);
+    }
+    labelled_free(&s);
+}
+
 /* A link to itself, a folder: told by the system or by us, and nothing is begun. */
 static void test_cannot_read(void **state) {
     (void)state;
@@ -311,7 +387,7 @@ int main(void) {
         cmocka_unit_test(test_ranks),        cmocka_unit_test(test_large_classes),
         cmocka_unit_test(test_other_fits),   cmocka_unit_test(test_damaged),
         cmocka_unit_test(test_cannot_write), cmocka_unit_test(test_cannot_read),
-        cmocka_unit_test(test_unsupported),
+        cmocka_unit_test(test_unsupported),  cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

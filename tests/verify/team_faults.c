@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "../unit/team.h"
+#include "linalg/linalg.h"
 
 enum { RANKS = 3 };
 
@@ -36,6 +37,7 @@ typedef struct play {
     const char *name;  /* "share", "fit SETTINGS" or "evaluate" */
     const char *keeps; /* the file of the checkpoint or the journal, or NULL */
     const labelled *s;
+    int64_t every; /* of its points, or 0: all; a local search draws hundreds of samples alike */
     char path[512];
     ranks_world *ranks;
     int struck; /* the rank that fails */
@@ -197,6 +199,7 @@ static rlar_status run(rlar_ctx *ctx, one *o) {
     if (strcmp(o->play->name, "evaluate") == 0)
         return evaluate_all(ctx, o);
     RLAR_TRY(share_parts(ctx, o, &data));
+    assert_true(rlar_data_samples(data) <= RLAR_SUM_BLOCK); /* so a larger class is cut */
     if (strncmp(o->play->name, "fit ", 4) == 0)
         return fit_together(ctx, o, &data, o->play->name + 4);
     o->check = mix_data(0, data);
@@ -302,6 +305,7 @@ static void again(play *p, const uint64_t expected[RANKS], int struck, kind what
 
 static void fail_everywhere(play *p, int64_t every, tally *t) {
     uint64_t expected[RANKS];
+    every *= p->every > 0 ? p->every : 1;
     perform(p, 0, MEMORY, 0);
     for (int r = 0; r < RANKS; r++) {
         if (p->rank[r].status < 0)
@@ -329,10 +333,14 @@ static void fail_everywhere(play *p, int64_t every, tally *t) {
 int main(int argc, char **argv) {
     const int64_t every = argc == 3 && strcmp(argv[1], "--every") == 0 ? atoll(argv[2]) : 1;
     const int64_t small[] = {9, 7, 8, 10}, large[] = {700, 800, 900, 600};
+    const int64_t cut[] = {4160, 40}; /* the first class lies on all ranks */
     labelled few = clouds(21, 4, 4, small), many = clouds(22, 4, 4, large);
+    labelled shared = clouds(23, 4, 2, cut);
     play plays[] = {
         {.name = "share", .s = &many},
         {.name = "fit solver=paper iters=2 k=2", .s = &many, .keeps = "checkpoint"},
+        {.name = "fit solver=paper iters=1 k=2", .s = &shared, .keeps = "another"},
+        {.name = "fit iters=1 k=2 search=local", .s = &shared, .every = 97},
         {.name = "evaluate", .s = &few, .keeps = "journal"},
     };
     tally t = {0};
@@ -346,6 +354,7 @@ int main(int argc, char **argv) {
     remove_folder(&folder);
     labelled_free(&few);
     labelled_free(&many);
+    labelled_free(&shared);
     printf("%lld failed allocations and %lld messages that failed on one of %d ranks: an error "
            "there, or the same bits without the memory (%lld); the others end, too; nothing lost, "
            "the next try right\n",
