@@ -26,6 +26,19 @@ static void take_name(page *p, char name[16]) {
     FUZZ_CHECK(length > 0, "a tag without a name: %.30s", p->at - 1);
 }
 
+/* No character of the file's text has a meaning: what begins with & is one of the five. */
+static void check_text(const char *at, const char *end) {
+    static const char *const entity[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
+    while ((at = memchr(at, '&', (size_t)(end - at)))) {
+        bool known = false;
+        for (size_t i = 0; i < sizeof entity / sizeof *entity; i++)
+            known = known || (strlen(entity[i]) <= (size_t)(end - at) &&
+                              memcmp(at, entity[i], strlen(entity[i])) == 0);
+        FUZZ_CHECK(known, "a text with %.10s", at);
+        at++;
+    }
+}
+
 /* name="value" and flags, up to the end of the tag. */
 static void take_attributes(page *p) {
     char name[16];
@@ -40,6 +53,7 @@ static void take_attributes(page *p) {
             const char *close = memchr(p->at + 2, '"', (size_t)(p->end - p->at - 2));
             FUZZ_CHECK(close && !memchr(p->at + 2, '<', (size_t)(close - p->at - 2)),
                        "an attribute that does not end");
+            check_text(p->at + 2, close);
             p->at = close + 1;
         }
     }
@@ -78,8 +92,9 @@ static void check_page(const char *text, size_t size) {
     page p = {.at = text, .end = text + size};
     FUZZ_CHECK(size > sizeof first && memcmp(text, first, sizeof first - 1) == 0, "no page");
     p.at += sizeof first - 1;
-    while ((p.at = memchr(p.at, '<', (size_t)(p.end - p.at)))) {
-        p.at++;
+    for (const char *tag; (tag = memchr(p.at, '<', (size_t)(p.end - p.at)));) {
+        check_text(p.at, tag);
+        p.at = tag + 1;
         take_tag(&p);
     }
     FUZZ_CHECK(p.depth == 0, "<%s> is left open", p.open[p.depth > 0 ? p.depth - 1 : 0]);

@@ -123,10 +123,13 @@ static inline void reader_check_data(const rlar_data *data) {
                    (long long)data->classes.count);
 }
 
-/* All of it for one format. Further ways to read take turns with writing; where there is one way
- * only, or nothing to write, the pieces have that turn too. */
-static inline void reader_check(const rlar_format *format, const reader_choices *c,
-                                const fuzz_bytes *b) {
+/* What a target says of the table that was read whole, by a plain reading of its own. */
+typedef void reader_literal(const reader_choices *c, const fuzz_bytes *b, const rlar_data *data);
+
+/* All of it for one format; `literal` may be NULL. Further ways to read take turns with writing;
+ * where there is one way only, or nothing to write, the pieces have that turn too. */
+static inline rlar_status reader_check(const rlar_format *format, const reader_choices *c,
+                                       const fuzz_bytes *b, reader_literal *literal) {
     rlar_ctx *ctx = fuzz_ctx();
     rlar_data *data = NULL;
     char text[RLAR_ERROR_SIZE] = "";
@@ -138,6 +141,8 @@ static inline void reader_check(const rlar_format *format, const reader_choices 
         snprintf(text, sizeof text, "%s", rlar_ctx_error(ctx));
     } else {
         reader_check_data(data);
+        if (literal)
+            literal(c, b, data);
     }
     /* From a file, gzip would be unpacked on the way. */
     const bool windows = format->fork && !(b->left >= 2 && b->at[0] == 0x1f && b->at[1] == 0x8b);
@@ -150,13 +155,15 @@ static inline void reader_check(const rlar_format *format, const reader_choices 
         reader_check_written(c, data);
     rlar_data_free(data);
     fuzz_check_memory(ctx);
+    return status;
 }
 
 /* The whole of a target. */
-static inline int reader_run(const rlar_format *format, const uint8_t *bytes, size_t size) {
+static inline int reader_run(const rlar_format *format, const uint8_t *bytes, size_t size,
+                             reader_literal *literal) {
     fuzz_bytes b = {bytes, size};
     const reader_choices c = reader_choose(&b);
-    reader_check(format, &c, &b);
+    (void)reader_check(format, &c, &b, literal);
     return 0;
 }
 

@@ -39,6 +39,7 @@ TABLES = {
     "no-end": "1,2,0\n3,4,1",
     "nul": "1,2,0\n3,\0,1\n",
     "label-column": "label,b,c\n1,2,3\n4,5,6\n",
+    "blanks-around": " 1 ,\t2\t, x \t\n3 ,4, x\n5,6\t,\"x \" \n",
 }
 LIBSVM = {
     "plain": "1 1:2 3:4\n-1 2:1.5\n",
@@ -96,8 +97,9 @@ EDGE_RESULTS = {
     "list": "[]",
     "no-results": '{"results": []}',
     "scalar": '{"results": [1]}',
-    "names": '{"results": [{"data": {"name": "<b>&\'`"}, "method": "a\'b\\n$(x)", "train_per_class": 3,'
+    "names": '{"results": [{"data": {"name": "<b>&\'`"}, "method": "<i>a\'b\\n$(x)", "train_per_class": 3,'
              ' "accuracy": {"mean": 0.5, "std": 0.1, "trials": [0.4, 0.6]}}], "command": "a <b>"}',
+    "long-name": '{"results": [{"data": "d", "method": "%s", "accuracy": {"mean": 0.5}}]}' % ("<m>&\'" * 20),
     "confusion": '{"results": [{"data": "d", "method": "m", "classes": ["a", "\'b"],'
                  ' "confusion": [[1, 2], [3, 4]]}]}',
     "grid": '{"data": {"name": "d"}, "method": "m", "grid": {"axes": ["alpha", "beta"], "cells": ['
@@ -122,6 +124,22 @@ EDGE_RESULTS = {
 }
 
 
+# The number of the figure, or of the page, that makes something of a document: fuzz_results.c.
+RESULTS_TURNS = 8
+RESULTS_TURN = {"grid": 0, "grid-oracle": 0, "quoted": 0, "sweep": 1, "sweep-words": 1, "confusion": 3, "ranks": 4,
+                "matrices": 5, "names": 7, "long-name": 7}
+# Of the readers: written and read again is the last of three.
+READER_TURNS, WRITTEN = 3, 2
+
+
+def in_turn(options, text, turns, turn):
+    """A fuzzer forgets a seed that reaches no new place. One that is there for a promise ends with line
+    ends that let the promise have its turn (fuzz_turn in fuzz.h)."""
+    while zlib.crc32(text.encode()) % turns != turn:
+        text += "\n"
+    return options + text
+
+
 class Seeds:
     def __init__(self, folder):
         self.folder = folder
@@ -140,6 +158,10 @@ def text_seeds(seeds):
         options = "0%d%d%d" % (i % 4, i % 5, i % 6) if i else "0000"
         seeds.write("csv", name, "0" + options + text)
         seeds.write("gzip", "table-" + name, "1%d" % (i % 4) + text)
+    # Longer than what is read at once for a guess of the format.
+    table = "".join("%d,%d,%d\n" % (i, 7 * i, i % 3) for i in range(280))
+    seeds.write("gzip", "table-long", in_turn("12", table, 2, 0))
+    seeds.write("gzip", "table-long-stream", in_turn("12", table, 2, 1))
     seeds.write("csv", "missing-mean", "0" + "6000" + TABLES["missing"])
     seeds.write("csv", "missing-drop", "0" + "7010" + TABLES["missing"])
     seeds.write("csv", "missing-keep", "0" + "9002" + TABLES["missing"])
@@ -149,8 +171,12 @@ def text_seeds(seeds):
     seeds.write("csv", "marked-class", "000030,5,\ufeffx\n1,2,y\n")
     seeds.write("csv", "marked-feature", '01000"\ufeffa",b,class\n1,2,x\n')
     seeds.write("libsvm", "last-feature-zero", "00031 1:2 3:0\n2 2:1\n")
+    seeds.write("libsvm", "minus-zero", in_turn("0003", "1 1:-0 2:1\n2 1:2 2:-0\n", READER_TURNS, WRITTEN))
     for i, (name, text) in enumerate(ARFF.items()):
         seeds.write("arff", name, "%d00%d" % ((0, 9)[i % 2], (1, 0, 2)[i % 3]) + text)
+    text = ("@relation r\n@attribute 'a\\\\b' numeric\n@attribute class {'x\\\\',\"\\\\'\"}\n@data\n"
+            "1,'x\\\\'\n2,\"\\\\'\"\n")
+    seeds.write("arff", "backslashes", in_turn("0001", text, READER_TURNS, WRITTEN))
     for text in NUMBERS:
         name = "".join(c if c.isalnum() or c in "+-." else "_" for c in text)[:40]
         seeds.write("number", "text-" + name, text)
@@ -177,6 +203,10 @@ def array_seeds(seeds):
     }
     for i, (name, content) in enumerate(arrays.items()):
         seeds.write("npy", name, ("%d00%d" % ((9, 0)[i % 2], (4, 2, 0)[i % 3])).encode() + content)
+    signed = numpy.array([[-0.0, 1.5], [0.0, -2.0], [3.0, 4.0]])
+    for name, array in {"signed-zeros": signed, "big-endian-single": signed.astype(">f4"),
+                        "fortran-tall": numpy.asfortranarray(signed)}.items():
+        seeds.write("npy", name, b"0100" + npy(array))
     seeds.write("npy", "truncated", b"0000" + arrays["float64"][:-5])
     y = {"numbers": numpy.array([1, 2]), "texts": numpy.array(["a", "\u00e4b"]), "bytes": numpy.array([b"a", b"b"])}
     for kind, labels in y.items():
@@ -185,6 +215,9 @@ def array_seeds(seeds):
             save = numpy.savez_compressed if packed else numpy.savez
             save(out, X=numpy.nan_to_num(x), y=labels, feature_names=numpy.array(["f", "g", "h"]))
             seeds.write("npz", kind + ("-packed" if packed else ""), b"00021" + out.getvalue())
+    out = io.BytesIO()
+    numpy.savez(out, X=numpy.asfortranarray(signed), y=numpy.arange(3))
+    seeds.write("npz", "fortran", b"00001" + out.getvalue())
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as container:
         container.writestr(zipfile.ZipInfo("arr_0.npy"), npy(numpy.eye(2)))  # dated 1980
@@ -301,7 +334,8 @@ def command_seeds(seeds, program):
         seeds.write("model", "class-out-of-range", content[:-8] + struct.pack("<q", 3))
         result_seeds(seeds, program, folder)
     for name, text in EDGE_RESULTS.items():
-        seeds.write("results", name, text)
+        turn = RESULTS_TURN.get(name)
+        seeds.write("results", name, text if turn is None else in_turn("", text, RESULTS_TURNS, turn))
 
 
 def mat_seeds(seeds):

@@ -56,7 +56,6 @@ static void dense_rows_any_cut(void **state) {
     end_ctx(ctx);
 }
 
-/* Values that are left out: 0, or the first nominal value. */
 /* A text that a sparse row does not mention is empty: a missing label. */
 static void sparse_row_without_label(void **state) {
     (void)state;
@@ -67,6 +66,19 @@ static void sparse_row_without_label(void **state) {
     end_ctx(ctx);
 }
 
+/* A nominal attribute of one value has that one. */
+static void sparse_row_of_one_class(void **state) {
+    (void)state;
+    rlar_ctx *ctx = new_ctx();
+    rlar_data *data =
+        read_text(ctx, "@attribute a real\n@attribute c {only}\n@data\n{0 1}\n{ }\n", 5, NULL);
+    assert_string_equal(label_at(data, 0), "only");
+    assert_string_equal(label_at(data, 1), "only");
+    rlar_data_free(data);
+    end_ctx(ctx);
+}
+
+/* Values that are left out: 0, or the first nominal value. */
 static void sparse_rows(void **state) {
     (void)state;
     rlar_ctx *ctx = new_ctx();
@@ -201,10 +213,15 @@ static void memory_faults(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(memory_faults),   cmocka_unit_test(dense_rows_any_cut),
-        cmocka_unit_test(sparse_rows),     cmocka_unit_test(sparse_row_without_label),
-        cmocka_unit_test(label_rule),      cmocka_unit_test(names_like_missing_values),
-        cmocka_unit_test(missing_values),  cmocka_unit_test(refused),
+        cmocka_unit_test(memory_faults),
+        cmocka_unit_test(dense_rows_any_cut),
+        cmocka_unit_test(sparse_rows),
+        cmocka_unit_test(sparse_row_without_label),
+        cmocka_unit_test(sparse_row_of_one_class),
+        cmocka_unit_test(label_rule),
+        cmocka_unit_test(names_like_missing_values),
+        cmocka_unit_test(missing_values),
+        cmocka_unit_test(refused),
         cmocka_unit_test(cut_and_flipped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
