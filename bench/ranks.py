@@ -4,6 +4,7 @@
     bench/ranks.py same [--sets large,yaleb] [--ranks 1,2,3,4]     objective, map and predictions beside those of rlar
     bench/ranks.py weak [--ranks 1,2,3,4] [--each 10000]           so many samples for each rank
     bench/ranks.py hosts [--rate 1gbit]                            four ranks on two hosts: network namespaces, a limited link
+    bench/ranks.py solve [--order 6000]                            maps of four ranks that solve together and each alone
     bench/ranks.py table                                           the tables of docs/distributed.md from what was measured,
                                                                    and what the model says of more ranks
 
@@ -23,8 +24,15 @@ import numpy
 import stored
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests" / "reference"))
+from read_model import read_model  # noqa: E402  (needs the path above)
+
 FILE = "ranks.json"
-SETTINGS = ["-p", "solver=paper", "--iters", "30", "--threads", "1", "--json", "-q"]
+ALWAYS = ["--threads", "1", "--json", "-q"]
+SETTINGS = ["-p", "solver=paper", "--iters", "30"]
+# What is solved together and alone: the program's own solver to its end, a closed form, Algorithm 1.
+SOLVED = {"rlar": [], "rr": ["--method", "rr"], "rlar, paper, eps = 0.001": ["-p", "solver=paper", "-p", "eps=0.001", "--iters", "2"],
+          "rlar, paper": ["-p", "solver=paper", "--iters", "2"]}
 # As in tests/mpi/ranks.py: any user, more ranks than cores.
 MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
        "OMPI_MCA_hwloc_base_binding_policy": "none", "OMPI_MCA_mpi_yield_when_idle": "1"}
@@ -70,14 +78,14 @@ def watched():
     sys.exit(os.waitstatus_to_exitcode(status))
 
 
-def fit(data, ranks, folder, extra=(), launcher=None):
+def fit(data, ranks, folder, extra=(), launcher=None, settings=SETTINGS):
     """ranks 0: the plain program. The answer of --json, with what the ranks used."""
     for old in folder.glob("used-*"):
         old.unlink()
     model = folder / "model.rlar"
     program = str(ROOT / "build" / ("rlar-mpi" if ranks else "rlar"))
     command = [sys.executable, str(Path(__file__).resolve()), "--watch", str(folder), program, "fit", str(data),
-               "-o", str(model), *SETTINGS, *extra]
+               "-o", str(model), *settings, *ALWAYS, *extra]
     environment = dict(os.environ, **MPI)
     if ranks and launcher is None:
         environment.update(LOOPBACK)
@@ -121,6 +129,22 @@ def weak(options):
     for ranks in map(int, options.ranks.split(",")):
         data = large(options.scratch, options.each * ranks)
         note(f"weak {ranks}", fit(data, ranks, options.scratch))
+
+
+# ---- Large systems ----
+
+def solve(options):
+    """How far maps are apart that were made with ScaLAPACK and without, relative to the largest entry."""
+    data = large(options.scratch, 3000, options.order, 4)
+    for name, settings in SOLVED.items():
+        maps, rows = {}, {}
+        for how in ("replicated", "distributed"):
+            rows[how] = fit(data, 4, options.scratch, ["--solve", how], settings=settings)
+            assert rows[how]["solve"] == how, rows[how]
+            maps[how] = read_model(options.scratch / "model.rlar")["W"]
+        alone = maps["replicated"]
+        apart = float(abs(maps["distributed"] - alone).max() / abs(alone).max())
+        note(f"solve {options.order} {name}", {"apart": apart, **{how: row["seconds"] for how, row in rows.items()}})
 
 
 # ---- Two hosts ----
@@ -198,6 +222,14 @@ def replace(mark, lines):
     stored.replace_between(ROOT / "docs" / "distributed.md", f"<!-- {mark} -->", "<!-- end -->", "\n".join(lines))
 
 
+def solve_table(rows):
+    lines = ["| d | fit | maps apart, of the largest entry | seconds, each alone | together |", "|---" * 5 + "|"]
+    for key in (key for key in rows if key.startswith("solve ")):
+        row, (_, order, name) = rows[key], key.split(" ", 2)
+        lines.append("| %s | %s | %.1e | %.1f | %.1f |" % (order, name, row["apart"], row["replicated"], row["distributed"]))
+    replace("solve", lines)
+
+
 def weak_table(rows):
     lines = ["| ranks | samples | seconds | CPU s of all | MB of the largest rank | MB that an iteration moves |", "|---" * 6 + "|"]
     for key in sorted(key for key in rows if key.startswith("weak ")):
@@ -249,6 +281,7 @@ def model_table(rows):
 def table(_):
     rows = stored.load(FILE)
     same_table(rows)
+    solve_table(rows)
     weak_table(rows)
     hosts_table(rows)
     model_table(rows)
@@ -258,16 +291,17 @@ def main():
     if sys.argv[1:2] == ["--watch"]:
         watched()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["same", "weak", "hosts", "table"])
+    parser.add_argument("what", choices=["same", "weak", "hosts", "solve", "table"])
     parser.add_argument("--sets", default="large,yaleb")
     parser.add_argument("--ranks", default="1,2,3,4")
     parser.add_argument("--each", type=int, default=10000, help="samples of a rank (weak)")
     parser.add_argument("--samples", type=int, default=20000, help="of all ranks (hosts)")
+    parser.add_argument("--order", type=int, default=6000, help="features (solve)")
     parser.add_argument("--rate", default="1gbit")
     parser.add_argument("--scratch", type=Path, default=Path("/tmp/rlar-ranks"))
     options = parser.parse_args()
     options.scratch.mkdir(parents=True, exist_ok=True)
-    {"same": same, "weak": weak, "hosts": hosts, "table": table}[options.what](options)
+    {"same": same, "weak": weak, "hosts": hosts, "solve": solve, "table": table}[options.what](options)
 
 
 if __name__ == "__main__":
