@@ -351,31 +351,35 @@ static void all_fail(job *j, int ranks, rlar_status status, const char *text) {
     release(j);
 }
 
-/* Wherever the memory of one rank ends, all end; with enough of it, all is as ever. */
+/* Wherever the memory of one rank ends, all end; with enough of it, all is as ever. A rank that
+ * came too late to get a fit needs little, hence more than one success. Less than the first limit
+ * ends a rank before it meets the others, whose host would have to end them (docs/decisions.md 77).
+ */
 static void test_memory(void **state) {
     (void)state;
     for (int poor = 0; poor < 3; poor++) {
         job j = job_open(RLAR_TUNE_ORACLE), alone = j;
-        int failed = 0;
+        int failed = 0, went_well = 0;
         j.axes = 2;
         alone.axes = 2;
         j.poor = poor;
         run(&alone, 0);
-        for (double limit = 20000; failed >= 0; limit *= 1.2) {
+        for (double limit = 20000; went_well < 3; limit *= 1.2) {
             char text[16] = "";
             j.limit = (int64_t)limit;
             run(&j, 3);
             if (poor > 0)
                 snprintf(text, sizeof text, "rank %d: ", poor);
-            failed = j.status[poor] < 0 ? failed + 1 : -failed;
-            if (failed > 0) {
+            if (j.status[poor] < 0) {
                 all_fail(&j, 3, RLAR_E_NOMEM, text);
+                failed++;
             } else {
                 all_as(&j, 3, &alone);
                 release(&j);
+                went_well++;
             }
         }
-        assert_true(failed < -3);
+        assert_true(failed > 0);
         release(&alone);
         job_close(&j);
     }
