@@ -197,8 +197,10 @@ class Shown(Plot):
         entries = [result(data=d, method=m, grid=grid(alpha=[1, 2], beta=[1, 2]))
                    for d in ("wine", "iris", "glass", "yeast") for m in ("rlar", "lda")]
         self.results("many.json", entries)
-        self.fails(USAGE, "plot", "heatmap", "many.json", "-o", "f.svg",
-                   says=("8 results", "wine, 5 per class, rlar", "yeast, 5 per class, lda", "--method"))
+        self.assertEqual(sum("per class" in t for t in self.figure("heatmap", "many.json")), 8)
+        self.results("too-many.json", entries + entries[:5])
+        self.fails(USAGE, "plot", "heatmap", "too-many.json", "-o", "f.svg",
+                   says=("13 results", "12 panels", "wine, 5 per class, rlar", "yeast, 5 per class, lda", "--method"))
         shown = self.figure("heatmap", "many.json", "--method", "lda")
         self.assertEqual(sum(t.endswith("lda") for t in shown), 4)
         self.assertEqual(sum(t.endswith("rlar") for t in shown), 0)
