@@ -653,7 +653,8 @@ typedef struct rlar_blas_info {
     const char *config;  /* what the library says of itself, or "" */
     const char *kernel;  /* "SkylakeX", ..., or "" where the library does not tell */
     const char *wanted;  /* the kernel that the processor deserves, or "" */
-    const char *chosen;  /* "rlar", "OPENBLAS_CORETYPE" or "library": who chose the kernel */
+    const char *chosen;  /* who chose the kernel: "rlar", "OPENBLAS_CORETYPE", "library", or
+                            "host", which had loaded it before */
     int generic;         /* 1: a generic kernel on a processor that has better */
 } rlar_blas_info;
 

@@ -178,33 +178,37 @@ static bool take(void *handle, const char *name) {
     return true;
 }
 
-/* A copy that the host loaded serves only with the right kernel and one thread, which an OpenMP
- * build has for the time of every call of ours (one_thread). */
-static bool usable_as_it_is(void *handle) {
+/* What a copy that the host has loaded must have to serve: one thread, which an OpenMP build has
+ * for the time of every call of ours (one_thread), and the right kernel. A wrong kernel is slow;
+ * more threads would change the bits, too. */
+typedef enum demand { AS_OURS, ONE_THREAD, ANYTHING, DEMANDS } demand;
+
+static bool serves(void *handle, demand asked) {
     const char *kernel = ask(handle, "openblas_get_corename");
-    return (!*blas.wanted || kernel_is_modern(kernel)) &&
-           (is_openmp(handle) || threads_of(handle) == 1);
+    const bool alone = is_openmp(handle) || threads_of(handle) == 1;
+    const bool right = !*blas.wanted || kernel_is_modern(kernel);
+    return asked == ANYTHING || (alone && (right || asked == ONE_THREAD));
 }
 
-/* strict: pass over what the host has loaded with settings that are not ours. */
-static bool open_one(const char *name, bool strict) {
+static bool open_one(const char *name, demand asked) {
     void *loaded = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
-    if (loaded && strict && !usable_as_it_is(loaded)) {
+    if (loaded && !serves(loaded, asked)) {
         dlclose(loaded);
         return false;
     }
     void *handle = loaded ? loaded : dlopen(name, OPEN_FLAGS | RTLD_NODELETE);
-    return handle && take(handle, name);
+    if (!handle || !take(handle, name))
+        return false;
+    blas.chosen = loaded ? "host" : blas.chosen;
+    return true;
 }
 
 static void open_any(void) {
     const size_t count = sizeof candidates / sizeof *candidates;
-    for (size_t i = 0; i < count; i++)
-        if (open_one(candidates[i], true))
-            return;
-    for (size_t i = 0; i < count; i++)
-        if (open_one(candidates[i], false))
-            return;
+    for (int asked = AS_OURS; asked < DEMANDS; asked++)
+        for (size_t i = 0; i < count; i++)
+            if (open_one(candidates[i], (demand)asked))
+                return;
 }
 
 /* Set a variable for the time of the opening; the old value, if any, goes to *old. */
