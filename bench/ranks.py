@@ -30,9 +30,10 @@ from read_model import read_model  # noqa: E402  (needs the path above)
 FILE = "ranks.json"
 ALWAYS = ["--threads", "1", "--json", "-q"]
 SETTINGS = ["-p", "solver=paper", "--iters", "30"]
-# What is solved together and alone: the program's own solver to its end, a closed form, Algorithm 1.
-SOLVED = {"rlar": [], "rr": ["--method", "rr"], "rlar, paper, eps = 0.001": ["-p", "solver=paper", "-p", "eps=0.001", "--iters", "2"],
-          "rlar, paper": ["-p", "solver=paper", "--iters", "2"]}
+# What is solved together and alone: the program's own solver to its end, a closed form, Algorithm 1. Samples, settings.
+SOLVED = {"rlar": (3000, []), "rr": (3000, ["--method", "rr"]), "rlar, paper": (3000, ["-p", "solver=paper", "--iters", "2"]),
+          "rlar, paper, eps = 0.001": (3000, ["-p", "solver=paper", "-p", "eps=0.001", "--iters", "2"]),
+          "rlar, paper, 9000 samples": (9000, ["-p", "solver=paper", "--iters", "2"])}
 # As in tests/mpi/ranks.py: any user, more ranks than cores.
 MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
        "OMPI_MCA_hwloc_base_binding_policy": "none", "OMPI_MCA_mpi_yield_when_idle": "1"}
@@ -135,8 +136,8 @@ def weak(options):
 
 def solve(options):
     """How far maps are apart that were made with ScaLAPACK and without, relative to the largest entry."""
-    data = large(options.scratch, 3000, options.order, 4)
-    for name, settings in SOLVED.items():
+    for name, (samples, settings) in SOLVED.items():
+        data = large(options.scratch, samples, options.order, 4)
         maps, rows = {}, {}
         for how in ("replicated", "distributed"):
             rows[how] = fit(data, 4, options.scratch, ["--solve", how], settings=settings)

@@ -20,9 +20,9 @@
 #include <string.h>
 
 #include "linalg/linalg.h"
+#include "solver/refine.h"
 #include "solver/reweight.h"
 #include "solver/targets.h"
-#include "solver/wsolve.h"
 
 enum { REFINEMENTS = 3 }; /* two leave 1e-8 in the worst case seen */
 /* A correction by so small a share of W is the last: each is about the square of the one before. */
@@ -48,13 +48,14 @@ typedef struct state {
     int64_t iters;
     rlar_map *map;       /* the outcome */
     double *x;           /* d x n: Xt */
-    double *w, *step;    /* d x c: Wt and a correction of it */
+    double *w;           /* d x c: Wt */
     double *w_old;       /* d x c: Wt before the step */
     double *zero;        /* c: the offset of the solver, which has none */
     double *t, *y;       /* c x n: targets and outputs */
     double *y_old;       /* c x n: outputs of w_old */
     double *dhat, *dtil; /* n, d: weights of samples and rows */
     rlar_wsolver wsolver;
+    rlar_refiner refiner;
 } state;
 
 /* ---- Set-up ---- */
@@ -75,7 +76,6 @@ static void state_carve(rlar_workspace *ws, void *arg) {
     const int64_t n = st->n, d = st->d, c = st->c;
     st->x = rlar__carve(ws, n * d, sizeof *st->x);
     st->w = rlar__carve(ws, d * c, sizeof *st->w);
-    st->step = rlar__carve(ws, d * c, sizeof *st->step);
     st->w_old = rlar__carve(ws, d * c, sizeof *st->w_old);
     st->zero = rlar__carve(ws, c, sizeof *st->zero);
     st->t = rlar__carve(ws, n * c, sizeof *st->t);
@@ -85,6 +85,7 @@ static void state_carve(rlar_workspace *ws, void *arg) {
     st->dtil = rlar__carve(ws, d, sizeof *st->dtil);
     rlar__wsolve_carve(ws, &st->groups, d, c, rlar__wsolve_prefers_dual(&st->groups, d),
                        &st->wsolver);
+    rlar__refine_carve(ws, n, d, c, false, &st->refiner);
 }
 
 /* Xt, one-hot targets, P = 1. */
@@ -107,25 +108,6 @@ static rlar_status outputs(rlar_ctx *ctx, state *st) {
                                  st->y);
 }
 
-/* Wt += M^-1 (Xt D (Y - Wt^T Xt)^T - gamma P^-1 Wt), with the factor that the solver left behind.
- * *done: no further correction is needed. */
-static rlar_status refine(rlar_ctx *ctx, state *st, bool *done) {
-    const int64_t n = st->n, d = st->d, c = st->c;
-    rlar_wsolver *s = &st->wsolver;
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t k = i * c; k < (i + 1) * c; k++)
-            s->tw[k] = st->dhat[i] * (st->t[k] - st->y[k]);
-    RLAR_TRY(rlar__moments(ctx, &s->moments, d, c, n, st->x, s->tw, st->step));
-    for (int64_t k = 0; k < c; k++)
-        for (int64_t r = 0; r < d; r++)
-            st->step[k * d + r] -= st->gamma * st->dtil[r] * st->w[k * d + r];
-    RLAR_TRY(rlar__system_solve(ctx, &s->system, st->step));
-    *done = rlar__norm(d * c, st->step) <= REFINED * rlar__norm(d * c, st->w);
-    for (int64_t k = 0; k < d * c; k++)
-        st->w[k] += st->step[k];
-    return outputs(ctx, st);
-}
-
 static rlar_status update_w(rlar_ctx *ctx, state *st, int *ridged) {
     const rlar_wproblem problem = {.n = st->n,
                                    .d = st->d,
@@ -138,11 +120,11 @@ static rlar_status update_w(rlar_ctx *ctx, state *st, int *ridged) {
                                    .alpha = st->gamma,
                                    .no_offset = true};
     RLAR_TRY(rlar__wsolve(ctx, &problem, &st->wsolver, st->w, st->zero, ridged));
-    RLAR_TRY(outputs(ctx, st));
-    bool done = st->wsolver.dual;
-    for (int i = 0; !done && i < REFINEMENTS; i++)
-        RLAR_TRY(refine(ctx, st, &done));
-    return RLAR_OK;
+    double change = st->wsolver.dual ? 0.0 : 1.0;
+    for (int i = 0; change > REFINED && i < REFINEMENTS; i++)
+        RLAR_TRY(rlar__refine(ctx, &problem, &st->wsolver, &st->refiner, st->y, st->w, st->zero,
+                              &change));
+    return outputs(ctx, st);
 }
 
 /* gamma times the norm of a row of E. */
@@ -307,9 +289,8 @@ static void talk(const rlar_train *sizes, const rlar_params *params, rlar_talk *
     out->sides = sizes->c;
     out->iterations = (double)rlar__param_int(params, "iters");
     rlar__wsolve_talk(d, sizes->c, false, true, &out->iteration);
-    out->iteration.solves++;
-    out->iteration.sums += 2.0;
-    out->iteration.numbers += (double)d * (double)sizes->c + 2.0;
+    rlar__refine_talk(d, sizes->c, false, false, &out->iteration);
+    rlar__exchange_sum(&out->iteration, 2.0);
 }
 
 const rlar_method rlar__method_rfs = {

@@ -261,6 +261,8 @@ static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_p
     out->flops = first + steps * (step + next) +
                  rounds * (rlar__wsolve_flops(st.n, st.d, st.c, out->dual) + 2.0 * n * d * c +
                            next + 6.0 * d * edges);
+    if (rlar__state_refines(&st))
+        out->flops += rounds * rlar__refine_flops(st.n, st.d, st.c);
     return RLAR_OK;
 }
 
@@ -318,6 +320,8 @@ static void talk(const rlar_train *sizes, const rlar_params *params, rlar_talk *
     out->iterations = (double)st.iters;
     out->iteration.graphs = 1.0;
     rlar__wsolve_talk(sizes->d, sizes->c, true, true, &out->iteration);
+    if (rlar__state_refines(&st))
+        rlar__refine_talk(sizes->d, sizes->c, true, true, &out->iteration);
     add_numbers(4.0, &out->iteration);
 }
 

@@ -4,8 +4,8 @@
 
 #include "graph/learned.h"
 #include "methods/method.h"
+#include "solver/refine.h"
 #include "solver/reweight.h"
-#include "solver/wsolve.h"
 
 typedef enum rlar_solver {
     RLAR_SOLVER_PAPER = 0,
@@ -38,12 +38,17 @@ typedef struct rlar_state {
     double *dhat, *dtil;                         /* n, d */
     double *s;                                   /* S at the edges of V */
     rlar_wsolver wsolver;
+    rlar_refiner refiner;   /* where rlar__state_refines */
     double *value, *smooth; /* n: terms of sums over samples */
 } rlar_state;
 
 void rlar__state_init(rlar_state *st, const rlar_train *train, const rlar_params *params);
 /* All buffers of the fit, in one place: measured first, carved second. */
 void rlar__state_carve(rlar_workspace *ws, rlar_state *st);
+/* Is the W of (17) corrected once? Where the primal is all there is for n < d, over ranks; and
+ * where that costs little: with weights of 1/eps it is worth six digits. minimise goes by gradients
+ * and corrects itself. */
+bool rlar__state_refines(const rlar_state *st);
 
 /* Call for_each for every sample, on all threads. */
 typedef void (*rlar_sample_fn)(rlar_state *st, int64_t j);

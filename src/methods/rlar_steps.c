@@ -11,7 +11,11 @@
 #include "solver/retarget.h"
 #include "solver/targets.h"
 
-enum { SAMPLES_PER_TASK = 64, OFFSET_PASSES = 300 };
+enum {
+    SAMPLES_PER_TASK = 64,
+    OFFSET_PASSES = 300,
+    FEATURES_EACH = 80 /* to a class: a correction of W costs a twentieth of its system */
+};
 
 /* The smoothing of distances in the search for the best b shrinks from pass to pass. */
 static const double OFFSET_SHRINK = 0.9;
@@ -74,6 +78,13 @@ void rlar__state_carve(rlar_workspace *ws, rlar_state *st) {
         ws->overflow = true;
     st->s = rlar__carve(ws, st->n, edges);
     rlar__wsolve_carve(ws, &st->groups, st->d, st->c, st->dual, &st->wsolver);
+    if (rlar__state_refines(st))
+        rlar__refine_carve(ws, st->n, st->d, st->c, true, &st->refiner);
+}
+
+bool rlar__state_refines(const rlar_state *st) {
+    const bool cheap = st->c <= st->d / FEATURES_EACH;
+    return !st->dual && st->solver != RLAR_SOLVER_MINIMISE && (st->all < st->d || cheap);
 }
 
 /* ---- Samples on other ranks ---- */
@@ -185,7 +196,11 @@ rlar_wproblem rlar__weighted_problem(const rlar_state *st) {
 
 rlar_status rlar__update_w_b(rlar_ctx *ctx, rlar_state *st, int *ridged) {
     const rlar_wproblem problem = rlar__weighted_problem(st);
-    return rlar__wsolve(ctx, &problem, &st->wsolver, st->w, st->b, ridged);
+    double change;
+    RLAR_TRY(rlar__wsolve(ctx, &problem, &st->wsolver, st->w, st->b, ridged));
+    if (!rlar__state_refines(st))
+        return RLAR_OK;
+    return rlar__refine(ctx, &problem, &st->wsolver, &st->refiner, st->y, st->w, st->b, &change);
 }
 
 rlar_status rlar__update_t(rlar_ctx *ctx, rlar_state *st) {

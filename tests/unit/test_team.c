@@ -165,39 +165,10 @@ static void test_roots(void **state) {
     labelled_free(&s);
 }
 
-/* Fewer samples than features: the n x n form in one process, the d x d form over ranks, most of
- * which have no samples here. */
-static void test_few_samples(void **state) {
-    (void)state;
-    const int64_t sizes[3] = {20, 14, 17};
-    labelled s = shuffled(82, 90, 3, sizes);
-    rlar_ctx *ctx = NULL;
-    rlar_model *model = NULL;
-    rlar_info info;
-    ranks_world world;
-    job j = {.s = &s, .ranks = 3, .method = "rlar", .settings = "solver=paper iters=3"};
-    job alone = j;
-    assert_int_equal(rlar_ctx_new(NULL, &ctx), RLAR_OK);
-    rlar_data *data = view_rows(ctx, &s, 0, s.n);
-    fit_data(ctx, &alone, data, &model, &info, &alone.status[0]);
-    assert_true(info.dual);
-    on_ranks(3, fit_rank, &j, &world);
-    for (int r = 0; r < 3; r++) {
-        assert_true(j.status[r] >= 0);
-        assert_true(fabs(j.objective[r] - info.objective) <= 1e-8 * info.objective);
-    }
-    free(j.bytes);
-    rlar_model_free(model);
-    rlar_data_free(data);
-    rlar_ctx_free(ctx);
-    labelled_free(&s);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_blocks), cmocka_unit_test(test_cuts),
-        cmocka_unit_test(test_sums),   cmocka_unit_test(test_rlar),
-        cmocka_unit_test(test_roots),  cmocka_unit_test(test_few_samples),
+        cmocka_unit_test(test_blocks), cmocka_unit_test(test_cuts),  cmocka_unit_test(test_sums),
+        cmocka_unit_test(test_rlar),   cmocka_unit_test(test_roots),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

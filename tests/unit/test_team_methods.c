@@ -158,6 +158,9 @@ static void test_few_samples(void **state) {
     (void)state;
     const int64_t sizes[3] = {20, 14, 17};
     labelled s = shuffled(130, 90, 3, sizes);
+    compare_few(&s, "rlar", "solver=paper iters=3", true);
+    compare_few(&s, "rlar", "solver=paper iters=30", true);
+    compare_few(&s, "rlar", "solver=anneal iters=3", true);
     compare_few(&s, "rr", "", true);
     compare_few(&s, "relsr", "iters=4", true);
     compare_few(&s, "rfs", "iters=3", true);

@@ -270,6 +270,17 @@ static void test_fits(void **state) {
     }
 }
 
+/* Algorithm 1 with its own eps: samples that are met weigh 1e8 times what others do. */
+static void test_own_eps(void **state) {
+    (void)state;
+    const int64_t few[2] = {30, 41}, many[2] = {170, 130};
+    for (int i = 0; i < 2; i++) {
+        labelled s = shuffled(150 + (uint64_t)i, 165, 2, i ? many : few);
+        compare_solves(&s, "rlar", "solver=paper iters=5");
+        labelled_free(&s);
+    }
+}
+
 /* Several blocks on each rank, and more features than a tile has. */
 static void test_blocks(void **state) {
     (void)state;
@@ -441,29 +452,33 @@ static void test_traffic(void **state) {
         {"rlar", "solver=paper iters=2 eps=1e-3", "solver=paper iters=4 eps=1e-3"},
         {"relsr", "iters=2", "iters=4"},
         {"alpr", "iters=1", "iters=3"},
+        {"rlar", "solver=paper iters=2", "solver=paper iters=4"}, /* W is corrected */
     };
+    const int which[] = {0, 0, 1, 2};
     const int64_t sizes[8] = {700, 90, 1270, 620, 680, 1300, 900, 400};
     int64_t small[40]; /* for the graph that has all pairs of a class */
     for (int k = 0; k < 40; k++)
         small[k] = 110 + k % 7;
-    labelled s[2] = {shuffled(170, 60, 8, sizes), shuffled(171, 60, 40, small)};
+    labelled s[3] = {shuffled(170, 60, 8, sizes), shuffled(171, 60, 40, small),
+                     shuffled(172, 170, 2, sizes)};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         for (int ranks = 2; ranks <= 7; ranks += ranks < 4 ? 1 : 3) {
-            traffic t = {.s = &s[i == 2], .ranks = ranks, .method = all[i][0]};
+            traffic t = {.s = &s[which[i]], .ranks = ranks, .method = all[i][0]};
             t.fewer = all[i][1];
             t.more = all[i][2];
             t.solve = ranks % 2 ? RLAR_SOLVE_DISTRIBUTED : RLAR_SOLVE_REPLICATED;
             check_traffic(&t);
         }
-    labelled_free(&s[0]);
-    labelled_free(&s[1]);
+    for (int i = 0; i < 3; i++)
+        labelled_free(&s[i]);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tiles),           cmocka_unit_test(test_fits),
-        cmocka_unit_test(test_blocks),          cmocka_unit_test(test_ridged),
-        cmocka_unit_test(test_hosts_that_fail), cmocka_unit_test(test_traffic),
+        cmocka_unit_test(test_tiles),   cmocka_unit_test(test_fits),
+        cmocka_unit_test(test_own_eps), cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_ridged),  cmocka_unit_test(test_hosts_that_fail),
+        cmocka_unit_test(test_traffic),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
