@@ -202,7 +202,7 @@ static int dry_run(cli *c, const cli_data *data, const rlar_params *params,
     if (c->args.json > 0) {
         json_t *root = json_head(data, params);
         cli_json_set(root, "path", cli_json_text(path_name(forecast.dual)));
-        cli_json_set(root, "bytes", json_integer(forecast.bytes));
+        cli_json_set(root, "bytes", json_integer(forecast.bytes_own));
         cli_json_set(root, "flops", cli_json_number(forecast.flops));
         cli_traffic_forecast_json(c, &forecast, root);
         cli_json_print(c, root);
@@ -210,7 +210,7 @@ static int dry_run(cli *c, const cli_data *data, const rlar_params *params,
     }
     text_head(c, data, params);
     cli_printf(c, "path        %s\n", path_name(forecast.dual));
-    cli_printf(c, "memory      %s beside the data\n", cli_bytes((double)forecast.bytes, buf));
+    cli_printf(c, "memory      %s beside the data\n", cli_bytes((double)forecast.bytes_own, buf));
     cli_printf(c, "work        %.3g floating-point operations\n", forecast.flops);
     cli_traffic_forecast_text(c, &forecast);
     return 0;

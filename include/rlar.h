@@ -639,6 +639,7 @@ typedef struct rlar_forecast {
     /* Received by all ranks beside that where a class lies on several of them: edges between these
      * and the samples at their ends. Likewise before the first iteration, in each, in each step. */
     rlar_fetched fetched_once, fetched, fetched_step;
+    int64_t bytes_own; /* as bytes, of rlar_fit_own: without a copy of samples that need none */
 } rlar_forecast;
 
 RLAR_API rlar_status rlar_fit_forecast(rlar_ctx *ctx, const rlar_data *data,

@@ -276,9 +276,9 @@ rlar_status rlar_fit_own(rlar_ctx *ctx, rlar_data **data, const rlar_params *par
 
 /* Bytes and flops of the rank that has the most, and what all have moved so far. */
 static rlar_status compare_ranks(rlar_ctx *ctx, rlar_forecast *f) {
-    enum { ITEMS = 4 };
+    enum { ITEMS = 5 };
     const double here[ITEMS] = {(double)f->bytes, f->flops, (double)ctx->traffic->received,
-                                (double)ctx->traffic->sent};
+                                (double)ctx->traffic->sent, (double)f->bytes_own};
     const int ranks = rlar__team_ranks(ctx);
     double *all = NULL;
     RLAR_TRY(rlar__alloc(ctx, ranks, sizeof here, "the forecasts of the ranks", &all));
@@ -289,6 +289,7 @@ static rlar_status compare_ranks(rlar_ctx *ctx, rlar_forecast *f) {
         f->flops = fmax(f->flops, one[1]);
         f->moved += one[2];
         f->moved_busiest = fmax(f->moved_busiest, one[2] + one[3]);
+        f->bytes_own = (double)f->bytes_own < one[4] ? (int64_t)one[4] : f->bytes_own;
     }
     rlar__free(all);
     return status;
@@ -340,6 +341,8 @@ rlar_status rlar_fit_forecast(rlar_ctx *ctx, const rlar_data *data, const rlar_p
     rlar_status status = rlar__training_group(ctx, data, options, &t);
     if (status >= 0)
         status = rlar__training_forecast(ctx, &t, params, &f);
+    if (status >= 0)
+        f.bytes_own = f.bytes - rlar__training_spared(&t);
     if (status >= 0 && ctx->team)
         status = forecast_ranks(ctx, &t, params, &f);
     if (status >= 0)

@@ -266,6 +266,10 @@ static bool lie_well(const rlar_training *t) {
            data->room >= rlar__padded(n);
 }
 
+int64_t rlar__training_spared(const rlar_training *t) {
+    return lie_well(t) ? (int64_t)sizeof *t->x * rlar__padded(t->train.n) * t->train.d : 0;
+}
+
 static rlar_status load(rlar_ctx *ctx, rlar_training *t) {
     const int64_t n = t->train.n, d = t->train.d;
     size_t sample = 0;

@@ -39,5 +39,7 @@ void rlar__training_clear(rlar_training *t);
 /* What a fit of these samples will hold, them included, and cost. */
 rlar_status rlar__training_forecast(rlar_ctx *ctx, const rlar_training *t,
                                     const rlar_params *params, rlar_forecast *out);
+/* Of that the bytes that rlar__training_take does without, because the samples lie well. */
+int64_t rlar__training_spared(const rlar_training *t);
 
 #endif

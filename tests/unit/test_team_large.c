@@ -172,9 +172,15 @@ static void hold_rank(rlar_ctx *ctx, int rank, void *arg) {
     assert_int_equal(rlar_params_new(ctx, "rlar", &params), RLAR_OK);
     set_params(ctx, params, "solver=paper iters=1 k=3 search=local");
     h->n[rank] = rlar_data_samples(data);
-    const int64_t before = rlar_ctx_memory(ctx);
+    rlar_forecast f = RLAR_INIT(rlar_forecast);
+    assert_int_equal(rlar_fit_forecast(ctx, data, params, NULL, &f), RLAR_OK);
+    const int64_t before = rlar_ctx_memory(ctx), earlier = rlar_ctx_memory_peak(ctx);
     assert_true(rlar_fit_own(ctx, &data, params, NULL, &model, NULL) >= 0);
     h->peak[rank] = rlar_ctx_memory_peak(ctx) - (rank == 0 ? before : 0);
+    /* in place: no copy of the samples here, at least, is forecast */
+    assert_true(f.bytes_own <= f.bytes - 8 * h->s->d * h->n[rank]);
+    if (rlar_ctx_memory_peak(ctx) > earlier)
+        assert_true(rlar_ctx_memory_peak(ctx) - before <= f.bytes_own);
     rlar_model_free(model);
     rlar_params_free(params);
 }
