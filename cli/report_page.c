@@ -50,6 +50,7 @@ static const char style[] =
     "th button::after { content: ' \\2195'; color: var(--soft); }\n"
     "th[aria-sort=ascending] button::after { content: ' \\2191'; color: var(--mark); }\n"
     "th[aria-sort=descending] button::after { content: ' \\2193'; color: var(--mark); }\n"
+    "summary { cursor: pointer; color: var(--mark); margin: .3rem 0; width: fit-content; }\n"
     "pre { background: var(--band); border: 1px solid var(--line); border-radius: 6px;\n"
     "  padding: .7rem; white-space: pre-wrap; font-size: .88rem; }\n"
     ".figures { display: flex; flex-wrap: wrap; gap: 1rem; align-items: flex-start; }\n"
@@ -67,7 +68,8 @@ static const char style[] =
     "  .card svg { min-width: 0 !important; } }\n"
     "</style>\n</head>\n<body>\n<main>\n<h1>";
 
-/* Click or press a heading: upwards, then downwards. Rows without a value stay last. */
+/* Click or press a heading: upwards, then downwards. Rows without a value stay last. On paper
+ * nothing stays folded. */
 static const char script[] =
     "</main>\n<script>\n"
     "'use strict';\n"
@@ -97,6 +99,9 @@ static const char script[] =
     "    heading.querySelector('button').addEventListener('click', () => sort(table, heading, "
     "column));\n"
     "  });\n"
+    "addEventListener('beforeprint', () => {\n"
+    "  for (const folded of document.querySelectorAll('details')) folded.open = true;\n"
+    "});\n"
     "</script>\n</body>\n</html>\n";
 
 static void put(cli *c, const char *text) {

@@ -5,6 +5,8 @@
 
 #include "report.h"
 
+enum { MOST_PAIRS = 21 }; /* of seven methods: what can be read as one table */
+
 #define COUNT(list) ((int)(sizeof(list) / sizeof((list)[0])))
 
 /* A number of the file as it stands, or a dash. */
@@ -201,16 +203,32 @@ static void rank_table(cli *c, const json_t *comparison) {
     cli_html_table_end(c);
 }
 
-static void pair_table(cli *c, const json_t *pairs) {
+static bool has_method(const json_t *pair, const char *name) {
+    const char *a = json_string_value(json_object_get(pair, "a"));
+    const char *b = json_string_value(json_object_get(pair, "b"));
+    return (a != NULL && strcmp(a, name) == 0) || (b != NULL && strcmp(b, name) == 0);
+}
+
+/* The pairs that the method is in, or (not `with`) the others; name NULL: all. */
+static void pair_table(cli *c, const json_t *pairs, const char *name, bool with) {
     static const char *const column[] = {"a", "b", "a \xe2\x88\x92 b", "p", "p (Holm)"};
-    cli_html_table(c,
-                   "Wilcoxon's signed-rank test of each pair; the difference of the means is in "
-                   "points",
-                   column, COUNT(column), 2);
+    char *caption = NULL;
+    if (asprintf(&caption,
+                 "Wilcoxon's signed-rank test of each pair%s%s; the difference of the means is in "
+                 "points",
+                 name == NULL ? ""
+                 : with       ? " with "
+                              : " without ",
+                 name == NULL ? "" : name) < 0)
+        caption = NULL;
+    cli_html_table(c, caption != NULL ? caption : "", column, COUNT(column), 2);
+    free(caption);
     for (size_t i = 0; i < json_array_size(pairs); i++) {
         const json_t *pair = json_array_get(pairs, i);
         const double difference = 100 * number_of(pair, "difference");
         char text[48];
+        if (name != NULL && has_method(pair, name) != with)
+            continue;
         snprintf(text, sizeof text, "%+.2f", difference);
         cli_html_row(c);
         text_cell(c, json_object_get(pair, "a"));
@@ -221,6 +239,27 @@ static void pair_table(cli *c, const json_t *pairs) {
         cli_html_row_end(c);
     }
     cli_html_table_end(c);
+}
+
+/* Fifteen methods have 105 pairs. Of so many those with rlar are shown, or with the method that
+ * stands first, and the others are folded away. */
+static void pair_tables(cli *c, const json_t *pairs) {
+    const char *name = json_string_value(json_object_get(json_array_get(pairs, 0), "a"));
+    const size_t count = json_array_size(pairs);
+    size_t shown = 0;
+    for (size_t i = 0; i < count; i++)
+        if (has_method(json_array_get(pairs, i), "rlar"))
+            name = "rlar";
+    for (size_t i = 0; i < count && name != NULL; i++)
+        shown += has_method(json_array_get(pairs, i), name);
+    if (count <= MOST_PAIRS || name == NULL) {
+        pair_table(c, pairs, NULL, true);
+        return;
+    }
+    pair_table(c, pairs, name, true);
+    cli_printf(c, "<details>\n<summary>The other %zu pairs</summary>\n", count - shown);
+    pair_table(c, pairs, name, false);
+    cli_printf(c, "</details>\n");
 }
 
 /* Does a data set stand there with several training sizes? */
@@ -268,7 +307,7 @@ void cli_report_comparison(cli *c, const json_t *comparison, const cli_results *
     if (json_is_array(json_object_get(comparison, "methods")))
         rank_table(c, comparison);
     if (json_is_array(pairs) && json_array_size(pairs) > 0)
-        pair_table(c, pairs);
+        pair_tables(c, pairs);
 }
 
 /* ---- settings ---- */

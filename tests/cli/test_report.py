@@ -67,6 +67,12 @@ class Report(Case):
         self.ok("report", *files, "-o", "r.html", **options)
         return self.path("r.html").read_text(encoding="utf-8")
 
+    def many_pairs(self, methods, last=None):
+        names = [f"m{i}" for i in range(methods - 1)] + [last or "last"]
+        pairs = [{"a": a, "b": b, "difference": 0.01, "statistic": 1, "p": 0.5, "p_holm": 1}
+                 for i, a in enumerate(names) for b in names[i + 1:]]
+        return self.results("pairs.json", [result(method=m) for m in names], comparison={"wilcoxon": pairs})
+
     def rich(self):
         """A document with everything that a page can show."""
         entries = [result(data=d, method=m, train_per_class=u, grid=grid(alpha=[0.1, 1], beta=[1, 2]),
@@ -95,6 +101,19 @@ class Text(Report):
         text = self.page("rich.json")
         self.assertEqual(re.findall(r"<strong>([^<]*)</strong>", text), ["90.50 ± 1.00", "91.00 ± 1.00"] * 2)
         self.assertIn("alpha=0.1 beta=1 (2 of 2)", text)
+
+    def test_many_pairs_are_folded(self):
+        """All pairs of seven methods; of more those with rlar or else the first, and the others behind a line to click."""
+        text = self.page(self.many_pairs(7))
+        self.assertEqual(max(len(table) for table in Outline(text).tables if table[0][0] == "a"), 1 + 21)
+        self.assertNotIn("<details>", text)
+        for last, name in (("rlar", "rlar"), ("lda", "m0")):
+            text = self.page(self.many_pairs(8, last))
+            tables = [table for table in Outline(text).tables if table[0][0] == "a"]
+            self.assertEqual([len(table) for table in tables], [1 + 7, 1 + 21])
+            self.assertTrue(all(name in row[:2] for row in tables[0][1:]))
+            self.assertFalse(any(name in row[:2] for row in tables[1][1:]))
+        self.assertIn("<details>\n<summary>The other 21 pairs</summary>", text)
 
     @unittest.skipIf(shutil.which("gnuplot") is None, "gnuplot is not installed")
     def test_figures(self):
@@ -344,6 +363,15 @@ class Browser(Report):
         count, wrong = self.open(self.page("a.json"), self.SORT)
         self.assertEqual(wrong, [])
         self.assertGreater(count, 20)
+
+    def test_folded_pairs(self):
+        """They sort as others do, and are there on paper."""
+        text = self.page(self.many_pairs(9))
+        self.assertEqual(self.open(text, "document.querySelector('details').open = true;" + self.SORT)[1], [])
+        probe = """const folded = document.querySelector('details'), before = folded.open;
+            dispatchEvent(new Event('beforeprint'));
+            return [before, folded.open, folded.querySelector('table').getBoundingClientRect().height > 100]"""
+        self.assertEqual(self.open(text, probe), [False, True, True])
 
     def test_phone(self):
         probe = """return [innerWidth, document.documentElement.scrollWidth,
