@@ -8,8 +8,8 @@
     bench/ranks.py table                                           the tables of docs/distributed.md from what was measured,
                                                                    and what the model says of more ranks
 
-Needs build/rlar and build/rlar-mpi (make mpi), NumPy, 2 GB under --scratch, and for `hosts` root and iproute2. Every rank
-has one thread. The figures go to docs/results/ranks.json. Where ranks share cores, only CPU seconds mean something.
+Needs build/rlar and build/rlar-mpi (make mpi), NumPy, 2 GB under --scratch, Yale B in the folder RLAR_DATA_DIR, and for
+`hosts` root and iproute2. Every rank has one thread. The figures go to docs/results/ranks.json. Where ranks share cores, only CPU seconds mean something.
 """
 import argparse
 import json
@@ -62,9 +62,12 @@ def large(folder, samples, features=784, classes=10):
 
 
 def data_of(name, folder):
-    if name == "yaleb":
-        return Path(os.environ["RLAR_DATA_DIR"]) / "YaleB_32x32.mat"
-    return large(folder, 60000)
+    if name != "yaleb":
+        return large(folder, 60000)
+    path = Path(os.environ.get("RLAR_DATA_DIR", "")) / "YaleB_32x32.mat"
+    if not path.exists():
+        sys.exit("bench/ranks.py: YaleB_32x32.mat is not in the folder RLAR_DATA_DIR; set it, or measure --sets large")
+    return path
 
 
 # ---- Runs ----
