@@ -10,6 +10,7 @@ static void check_contents(const rlar_model *m) {
     model_check_numbers(m->d * m->p, m->w, "weight");
     model_check_numbers(m->p, m->b, "offset");
     model_check_numbers(m->p * m->n, m->z, "reference");
+    model_check_numbers(m->d, m->score, "score");
     for (int64_t i = 0; i < m->n; i++)
         FUZZ_CHECK(m->z_class[i] >= 0 && m->z_class[i] < m->c, "class %d of a reference",
                    (int)m->z_class[i]);

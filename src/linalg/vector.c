@@ -120,15 +120,20 @@ bool rlar__finite(int64_t n, const double *x) {
     return add_lanes(s) == 0.0;
 }
 
-/* For values whose squares leave the range of double: divide by the largest first. */
-static double scaled_norm(int64_t n, const double *x) {
+/* Between these the squares are neither infinite nor lost to underflow; NaN stays NaN. */
+static bool is_safe_square(double sum) {
+    return !(sum <= 1e-280 || sum >= 1e300);
+}
+
+/* For values whose squares leave the range of double, every `step`-th: divide by the largest first. */
+static double scaled_norm(int64_t n, const double *x, int64_t step) {
     double largest = 0.0, sum = 0.0;
     for (int64_t i = 0; i < n; i++)
-        largest = fmax(largest, fabs(x[i]));
+        largest = fmax(largest, fabs(x[i * step]));
     if (largest == 0.0 || !isfinite(largest))
         return largest;
     for (int64_t i = 0; i < n; i++) {
-        const double t = x[i] / largest;
+        const double t = x[i * step] / largest;
         sum += t * t;
     }
     return largest * sqrt(sum);
@@ -136,8 +141,7 @@ static double scaled_norm(int64_t n, const double *x) {
 
 double rlar__norm(int64_t n, const double *x) {
     const double sum = rlar__dot(n, x, x);
-    /* Between these the squares are neither infinite nor lost to underflow. */
-    return sum > 1e-280 && sum < 1e300 ? sqrt(sum) : scaled_norm(n, x);
+    return is_safe_square(sum) ? sqrt(sum) : scaled_norm(n, x, 1);
 }
 
 /* One running sum: its callers spend their time in products of matrices. */
@@ -152,7 +156,7 @@ double rlar__row_norm(int64_t p, const double *row, int64_t ld) {
     double sum = 0.0;
     for (int64_t j = 0; j < p; j++)
         sum += row[j * ld] * row[j * ld];
-    return sqrt(sum);
+    return is_safe_square(sum) ? sqrt(sum) : scaled_norm(p, row, ld);
 }
 
 RLAR_SIMD

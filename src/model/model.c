@@ -6,6 +6,9 @@
  */
 #include "model/model.h"
 
+#include <float.h>
+#include <math.h>
+
 #include "linalg/linalg.h"
 
 /* All arrays of known size. On failure the caller frees the model, which frees what was taken. */
@@ -67,10 +70,11 @@ void rlar_model_free(rlar_model *model) {
     rlar__free(model);
 }
 
-/* A feature that W does not use has an exact 0, so that sparsity can be read off the scores. */
+/* A feature that W does not use has an exact 0, so that sparsity can be read off the scores. The
+ * norm of finite numbers may be infinite; a score is not. */
 void rlar__model_scores(rlar_model *model) {
     for (int64_t j = 0; j < model->d; j++)
-        model->score[j] = rlar__row_norm(model->p, model->w + j, model->d);
+        model->score[j] = fmin(rlar__row_norm(model->p, model->w + j, model->d), DBL_MAX);
     rlar__scaling_text(&model->scaling, model->scale_text, sizeof model->scale_text);
 }
 

@@ -308,6 +308,11 @@ static void test_vectors(void **state) {
     assert_close(rlar__norm(2, big) / 5e200, 1.0, 1e-15);
     assert_close(rlar__norm(2, small) / 5e-200, 1.0, 1e-15);
     assert_true(rlar__norm(2, zero) == 0.0);
+    const double rows[] = {3e200, 3e-200, 0, NAN, 4e200, 4e-200, 0, 0};
+    assert_close(rlar__row_norm(2, rows, 4) / 5e200, 1.0, 1e-15);
+    assert_close(rlar__row_norm(2, rows + 1, 4) / 5e-200, 1.0, 1e-15);
+    assert_true(rlar__row_norm(2, rows + 2, 4) == 0.0);
+    assert_true(isnan(rlar__row_norm(2, rows + 3, 4)) && isnan(rlar__norm(2, rows + 3)));
     const double x[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, y[11] = {0};
     assert_true(rlar__distance2(11, x, y) == 506.0);
     assert_true(rlar__dot(11, x, x) == 506.0);

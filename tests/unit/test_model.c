@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
+#include <float.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -124,6 +125,27 @@ static void assert_models_equal(const rlar_model *a, const rlar_model *b) {
     assert_null(rlar_model_param_name(b, a->param_names.count));
     assert_string_equal(rlar_model_method(a), rlar_model_method(b));
     assert_string_equal(rlar_model_version(a), rlar_model_version(b));
+}
+
+/* Squares of such weights leave the range of double; a score does not, and 0 means unused. */
+static void test_extreme_scores(void **state) {
+    (void)state;
+    rlar_ctx *ctx = new_ctx();
+    rlar_model *m = make_model(ctx, "none", false);
+    static const double sizes[] = {1e200, 1e-200, 0}, limits[] = {DBL_MAX, 5e-324, -0.0};
+    const double *score = rlar_model_scores(m);
+    for (int i = 0; i < D * P; i++)
+        m->w[i] = sizes[i % D];
+    rlar__model_scores(m);
+    assert_true(fabs(score[0] / (sqrt(P) * 1e200) - 1) < 1e-15);
+    assert_true(fabs(score[1] / (sqrt(P) * 1e-200) - 1) < 1e-15);
+    assert_true(score[2] == 0);
+    for (int i = 0; i < D * P; i++)
+        m->w[i] = limits[i % D];
+    rlar__model_scores(m);
+    assert_true(score[0] == DBL_MAX && score[1] > 0 && score[2] == 0);
+    rlar_model_free(m);
+    rlar_ctx_free(ctx);
 }
 
 static void test_round_trip(void **state) {
@@ -706,6 +728,7 @@ static void test_long_pipe(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_extreme_scores),
         cmocka_unit_test(test_round_trip),  cmocka_unit_test(test_layout),
         cmocka_unit_test(test_crc),         cmocka_unit_test(test_every_truncation),
         cmocka_unit_test(test_every_bit),   cmocka_unit_test(test_mutations),
