@@ -43,22 +43,25 @@ static int compare_numbers(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* The different values of one axis over all cells; false where a cell has none. */
-static bool read_axis(const char *name, const json_t *cells, axis *out) {
+/* The different values of one axis over all cells: all numbers, or all words. Returns what is wrong
+ * with them, or NULL. */
+static const char *read_axis(const char *name, const json_t *cells, axis *out) {
     const size_t count = json_array_size(cells);
-    *out = (axis){.name = name, .numbers = true};
+    *out = (axis){.name = name};
     out->value = cli_alloc(count * sizeof *out->value);
     for (size_t i = 0; i < count; i++) {
         json_t *value = json_object_get(json_array_get(cells, i), name);
         if (!json_is_number(value) && !json_is_string(value))
-            return false;
-        out->numbers = out->numbers && json_is_number(value);
+            return "a cell of \"grid\" lacks a value of an axis";
+        if (i > 0 && out->numbers != json_is_number(value))
+            return "an axis of \"grid\" has numbers and words";
+        out->numbers = json_is_number(value);
         if (axis_index(out, value) < 0)
             out->value[out->count++] = value;
     }
     if (out->numbers)
         qsort(out->value, (size_t)out->count, sizeof *out->value, compare_numbers);
-    return true;
+    return NULL;
 }
 
 static void grid_free(grid *g) {
@@ -82,11 +85,12 @@ static int read_grid(cli *c, const cli_result *result, grid *g) {
     g->axis = cli_alloc(json_array_size(axes) * sizeof *g->axis);
     for (size_t i = 0; i < json_array_size(axes); i++) {
         const char *name = json_string_value(json_array_get(axes, i));
-        const bool good = name != NULL && read_axis(name, g->cells, &g->axis[g->n_axes]);
+        const char *wrong = name ? read_axis(name, g->cells, &g->axis[g->n_axes])
+                                 : "an axis of \"grid\" has no name";
         g->n_axes += name != NULL;
-        if (!good) {
+        if (wrong) {
             grid_free(g);
-            return cli_result_bad(c, result, "a cell of \"grid\" lacks a value of an axis");
+            return cli_result_bad(c, result, wrong);
         }
         if (g->axis[g->n_axes - 1].count < 2)
             free(g->axis[--g->n_axes].value);

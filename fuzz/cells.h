@@ -16,9 +16,11 @@ static inline bool cells_comparable(const reader_choices *c, const rlar_data *da
     return data->missing == 0 && c->options.missing != RLAR_MISSING_DROP;
 }
 
+/* As numbers they are equal with blanks around them, too, which a quoted cell may have. */
 static inline bool cell_is_label(const cell *c, const char *name) {
     char *end;
-    const bool number = strtod(c->text, &end) == strtod(name, NULL) && *end == '\0';
+    const bool same = strtod(c->text, &end) == strtod(name, NULL) && end > c->text;
+    const bool number = same && end[strspn(end, " \t\r\n")] == '\0';
     return (c->name || !rlar__cell_missing(c->text, strlen(c->text))) &&
            (number || strcmp(c->text, name) == 0);
 }

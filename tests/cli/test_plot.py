@@ -401,6 +401,7 @@ class Refused(Plot):
                  '{"results": [{"grid": 3}]}', '{"results": [{"grid": {"axes": [], "cells": []}}]}',
                  '{"results": [{"grid": {"axes": [3], "cells": [3]}}]}',
                  '{"results": [{"grid": {"axes": ["a"], "cells": [{"a": null}]}}]}',
+                 '{"results": [{"grid": {"axes": ["a"], "cells": [{"a": 1, "accuracy": 1}, {"a": "w", "accuracy": 1}]}}]}',
                  '{"results": [{"grid": {"axes": ["a", "b"], "cells": [{"a": 1, "b": 2}, {"a": 2, "b": 1}]}}]}',
                  '{"results": [{"confusion": [[1, 2], [3]], "classes": ["a", "b"]}]}',
                  '{"results": [{"confusion": [[1, -2], [3, 4]], "classes": ["a", "b"]}]}',
