@@ -67,7 +67,8 @@ static void count_portions(const rlar_blocks *blocks, double *portions) {
     for (int r = 0; blocks->cut && r < blocks->holders; r++)
         for (int64_t at = blocks->cut[r], end; at < blocks->cut[r + 1]; at = end) {
             end = rlar__block_end(&all, at);
-            portions[r] += (double)((end - at + RLAR_PORTION - 1) / RLAR_PORTION);
+            const int64_t count = (end - at + RLAR_PORTION - 1) / RLAR_PORTION;
+            portions[r] += (double)count;
         }
 }
 
