@@ -89,6 +89,12 @@ void *rlar__carve_around(rlar_workspace *ws, const rlar_blocks *blocks, int64_t 
     return room ? room + (size_t)before * size : NULL;
 }
 
+void rlar__zero_around(const rlar_blocks *blocks, int64_t n, size_t size, void *at) {
+    const int64_t before = rlar__divided_before(blocks);
+    memset((char *)at - (size_t)before * size, 0,
+           (size_t)(before + n + rlar__divided_behind(blocks)) * size);
+}
+
 /* ---- Along the chain ---- */
 
 /* What of the class lies on rank r. */

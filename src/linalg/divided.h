@@ -30,6 +30,8 @@ int64_t rlar__divided_before(const rlar_blocks *blocks);
 int64_t rlar__divided_behind(const rlar_blocks *blocks);
 /* Room for the n samples here and these; points to that of the first one here. */
 void *rlar__carve_around(rlar_workspace *ws, const rlar_blocks *blocks, int64_t n, size_t size);
+/* Zeros in all of it. */
+void rlar__zero_around(const rlar_blocks *blocks, int64_t n, size_t size, void *at);
 
 /* `size` bytes at `bytes` of rank `owner` to all that the class lies on. */
 rlar_status rlar__divided_spread(rlar_ctx *ctx, const rlar_blocks *blocks,

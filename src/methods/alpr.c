@@ -22,6 +22,7 @@
 
 #include "graph/laplacian.h"
 #include "linalg/linalg.h"
+#include "solver/held.h"
 #include "solver/retarget.h"
 #include "solver/reweight.h"
 #include "solver/targets.h"
@@ -61,6 +62,7 @@ typedef struct state {
     double *dhat, *dtil; /* n ones; d: D */
     double *value;       /* n: terms of a sum over samples */
     rlar_wsolver wsolver;
+    rlar_held held;
 } state;
 
 /* ---- Set-up ---- */
@@ -91,6 +93,7 @@ static void state_carve(rlar_workspace *ws, void *arg) {
     rlar__laplacian_carve(ws, &st->graph, &st->l);
     rlar__wsolve_carve(ws, &st->groups, d, c, rlar__wsolve_prefers_dual(&st->groups, d),
                        &st->wsolver);
+    rlar__held_carve(ws, st->groups.blocks, n, d, c, &st->held);
 }
 
 /* How many others the class of sample j has: its edges, with k = n, all of them. */
@@ -119,12 +122,21 @@ static void initialise(state *st) {
     for (int64_t r = 0; r < st->d; r++)
         st->dtil[r] = 1.0;
     rlar__targets_one_hot(st->c, st->n, st->groups.label, st->t);
+    rlar__zero_around(st->groups.blocks, st->n, (size_t)st->c * sizeof *st->y, st->y);
     complete_graph(st);
 }
 
 /* ---- The steps ---- */
 
+static rlar_status outputs(rlar_ctx *ctx, state *st) {
+    RLAR_TRY(rlar__targets_outputs(ctx, st->groups.blocks, st->c, st->n, st->d, st->w, NULL, st->x,
+                                   st->y));
+    return rlar__divided_gather(ctx, st->groups.blocks, (size_t)st->c * sizeof *st->y, st->y);
+}
+
+/* W and Y. A step that rounding makes worse than none is cut (held.h). */
 static rlar_status update_w(rlar_ctx *ctx, state *st, int *ridged) {
+    bool cut;
     RLAR_TRY(rlar__laplacian_build_classes(ctx, &st->groups, st->all, &st->graph, st->s, &st->l));
     const rlar_wproblem problem = {.n = st->n,
                                    .d = st->d,
@@ -138,13 +150,14 @@ static rlar_status update_w(rlar_ctx *ctx, state *st, int *ridged) {
                                    .alpha = 0.5 * st->lambda2,
                                    .beta = st->lambda1,
                                    .no_offset = true};
-    return rlar__wsolve(ctx, &problem, &st->wsolver, st->w, st->b, ridged);
+    rlar__held_keep(&st->held, st->d, st->c, st->w, st->b, &st->y);
+    RLAR_TRY(rlar__wsolve(ctx, &problem, &st->wsolver, st->w, st->b, ridged));
+    RLAR_TRY(outputs(ctx, st));
+    RLAR_TRY(rlar__held_back(ctx, &problem, &st->held, st->y, st->wsolver.tw, st->w, st->b, &cut));
+    return cut ? outputs(ctx, st) : RLAR_OK;
 }
 
 static rlar_status update_t(rlar_ctx *ctx, state *st) {
-    RLAR_TRY(rlar__targets_outputs(ctx, st->groups.blocks, st->c, st->n, st->d, st->w, NULL, st->x,
-                                   st->y));
-    RLAR_TRY(rlar__divided_gather(ctx, st->groups.blocks, (size_t)st->c * sizeof *st->y, st->y));
     return rlar__retarget(ctx, st->c, st->n, st->y, st->groups.label, st->t);
 }
 
@@ -280,6 +293,7 @@ static void talk(const rlar_train *sizes, const rlar_params *params, rlar_talk *
     out->sides = sizes->c;
     out->iterations = (double)rlar__param_int(params, "iters");
     rlar__wsolve_talk(sizes->d, sizes->c, false, true, &out->iteration);
+    rlar__held_talk(&out->iteration);
     out->iteration.sums += 3.0; /* of the objective */
     out->iteration.numbers += 3.0;
     out->edges = rlar__train_samples(sizes); /* all others of the class */

@@ -27,6 +27,7 @@
 #include <string.h>
 
 #include "linalg/linalg.h"
+#include "solver/held.h"
 #include "solver/kept_gram.h"
 #include "solver/reweight.h"
 #include "solver/scatter.h"
@@ -46,7 +47,8 @@ static const rlar_param_def params_table[] = {
 
 enum { LOSS_SQUARED = 0, LOSS_L21 = 1 };
 
-/* Singular values below this share of the first leave the scores undetermined. */
+/* Singular values below this share of the first, or of the outputs that F was made of, leave the
+ * scores undetermined: outputs that differ by rounding only have an F of rounding. */
 static const double FULL_RANK = 1e-12;
 
 typedef struct state {
@@ -69,6 +71,8 @@ typedef struct state {
     rlar_wsolver wsolver;
     rlar_kept_gram kept;
     double *sums; /* d x c, with kept: Xc Y^T */
+    rlar_held held;
+    double *pull; /* q x n: room */
 } state;
 
 /* ---- Set-up ---- */
@@ -108,6 +112,8 @@ static void state_carve(rlar_workspace *ws, void *arg) {
     st->sums = rlar__carve(ws, st->still ? d * c : 0, sizeof *st->sums);
     if (!st->still)
         rlar__wsolve_carve(ws, &st->groups, d, q, st->dual, &st->wsolver);
+    rlar__held_carve(ws, NULL, n, d, q, &st->held);
+    st->pull = st->still ? rlar__carve(ws, n * q, sizeof *st->pull) : st->wsolver.tw;
 }
 
 /* T = Th^T Y. */
@@ -139,6 +145,7 @@ static void initialise(state *st) {
         st->dhat[i] = 1.0;
     for (int64_t r = 0; r < st->d; r++)
         st->dtil[r] = 1.0;
+    memset(st->y, 0, (size_t)(st->n * st->q) * sizeof *st->y);
     initial_scores(st);
     set_targets(st);
 }
@@ -161,17 +168,17 @@ static rlar_status solve_kept(rlar_ctx *ctx, state *st, int *ridged) {
     return rlar__kept_gram_solve(ctx, &st->kept, 0.5 * st->lambda, st->dtil, st->q, st->w, ridged);
 }
 
-static rlar_status solve_anew(rlar_ctx *ctx, state *st, int *ridged) {
-    const rlar_wproblem problem = {.n = st->n,
-                                   .d = st->d,
-                                   .c = st->q,
-                                   .x = st->x,
-                                   .t = st->t,
-                                   .dhat = st->dhat,
-                                   .dtil = st->dtil,
-                                   .groups = &st->groups,
-                                   .alpha = (st->loss == LOSS_L21 ? 1.0 : 0.5) * st->lambda};
-    return rlar__wsolve(ctx, &problem, &st->wsolver, st->w, st->b, ridged);
+/* Step 1 as the weighted solve. */
+static rlar_wproblem weighted_problem(const state *st) {
+    return (rlar_wproblem){.n = st->n,
+                           .d = st->d,
+                           .c = st->q,
+                           .x = st->x,
+                           .t = st->t,
+                           .dhat = st->dhat,
+                           .dtil = st->dtil,
+                           .groups = &st->groups,
+                           .alpha = (st->loss == LOSS_L21 ? 1.0 : 0.5) * st->lambda};
 }
 
 /* b = -B^T mean: the scores have the mean 0. */
@@ -181,21 +188,36 @@ static void set_offset(state *st) {
         st->b[j] = -rlar__dot(st->d, st->w + j * st->d, mean);
 }
 
-static rlar_status update_b(rlar_ctx *ctx, state *st, int *ridged) {
-    RLAR_TRY(st->still ? solve_kept(ctx, st, ridged) : solve_anew(ctx, st, ridged));
-    if (st->still)
-        set_offset(st);
+static rlar_status outputs_of(rlar_ctx *ctx, state *st) {
     return rlar__targets_outputs(ctx, NULL, st->q, st->n, st->d, st->w, st->b, st->x, st->y);
 }
 
+/* B and its outputs. A step that rounding makes worse than none is cut (held.h). */
+static rlar_status update_b(rlar_ctx *ctx, state *st, int *ridged) {
+    const rlar_wproblem problem = weighted_problem(st);
+    bool cut;
+    rlar__held_keep(&st->held, st->d, st->q, st->w, st->b, &st->y);
+    RLAR_TRY(st->still ? solve_kept(ctx, st, ridged)
+                       : rlar__wsolve(ctx, &problem, &st->wsolver, st->w, st->b, ridged));
+    if (st->still)
+        set_offset(st);
+    RLAR_TRY(outputs_of(ctx, st));
+    RLAR_TRY(rlar__held_back(ctx, &problem, &st->held, st->y, st->pull, st->w, st->b, &cut));
+    return cut ? outputs_of(ctx, st) : RLAR_OK;
+}
+
 /* F = diag(p)^-1/2 Y diag(v) (outputs): weighted outputs summed by class. Its part along sqrt(p),
- * for the squared loss only rounding, is taken out. */
-static void class_sums(state *st) {
+ * for the squared loss only rounding, is taken out. Returns the size of what was summed. */
+static double class_sums(state *st) {
     const int64_t c = st->c;
+    double size = 0.0;
     memset(st->f, 0, (size_t)(c * st->q) * sizeof *st->f);
     for (int64_t i = 0; i < st->n; i++)
-        for (int64_t j = 0; j < st->q; j++)
-            st->f[j * c + st->groups.label[i]] += st->dhat[i] * st->y[i * st->q + j];
+        for (int64_t j = 0; j < st->q; j++) {
+            const double term = st->dhat[i] * st->y[i * st->q + j];
+            st->f[j * c + st->groups.label[i]] += term;
+            size += fabs(term);
+        }
     for (int64_t j = 0; j < st->q; j++) {
         double *f = st->f + j * c, along = 0.0;
         for (int64_t k = 0; k < c; k++) {
@@ -205,6 +227,7 @@ static void class_sums(state *st) {
         for (int64_t k = 0; k < c; k++)
             f[k] -= sqrt(st->share[k]) * along;
     }
+    return size;
 }
 
 /* p^T Th = 0 again: where F is near losing rank, which with weights and c - 1 > d it often is, the
@@ -220,9 +243,9 @@ static void centre_scores(state *st) {
 
 static rlar_status update_theta(rlar_ctx *ctx, state *st) {
     const int64_t c = st->c, q = st->q;
-    class_sums(st);
+    const double size = class_sums(st);
     RLAR_TRY(rlar__svd_thin(ctx, c, q, st->f, st->u, st->s, st->vt));
-    if (!(st->s[q - 1] > FULL_RANK * st->s[0]))
+    if (!(st->s[q - 1] > FULL_RANK * fmax(st->s[0], size)))
         return RLAR_OK;
     RLAR_TRY(rlar__multiply(ctx, c, q, q, st->u, st->vt, st->theta));
     for (int64_t j = 0; j < q; j++)

@@ -24,8 +24,8 @@ typedef struct rlar_train {
 /* The linear map a method yields: z = W'x + b. Made by rlar__map_new once p is known. */
 typedef struct rlar_map {
     int64_t d, p;
-    double *w; /* d x p */
-    double *b; /* p, zero at first */
+    double *w; /* d x p, zero at first as b is */
+    double *b; /* p */
 } rlar_map;
 
 rlar_status rlar__map_new(rlar_ctx *ctx, int64_t d, int64_t p, rlar_map *out);

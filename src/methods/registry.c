@@ -5,7 +5,7 @@
 
 rlar_status rlar__map_new(rlar_ctx *ctx, int64_t d, int64_t p, rlar_map *out) {
     *out = (rlar_map){.d = d, .p = p};
-    RLAR_TRY(rlar__alloc(ctx, p, (size_t)d * sizeof *out->w, "the linear map", &out->w));
+    RLAR_TRY(rlar__calloc(ctx, p, (size_t)d * sizeof *out->w, "the linear map", &out->w));
     return rlar__calloc(ctx, p, sizeof *out->b, "the linear map", &out->b);
 }
 

@@ -76,6 +76,7 @@ static rlar_status begin(rlar_ctx *ctx, rlar_state *st, rlar_kept *kept, int cou
     if (*t == 0)
         return rlar__initialise(ctx, st);
     info->iterations = *t;
+    RLAR_TRY(rlar__state_outputs(ctx, st));
     RLAR_TRY(rlar__update_t(ctx, st));
     RLAR_TRY(rlar__update_dhat(ctx, st, info));
     rlar__update_dtil(st, info);
@@ -322,6 +323,7 @@ static void talk(const rlar_train *sizes, const rlar_params *params, rlar_talk *
     rlar__wsolve_talk(sizes->d, sizes->c, true, true, &out->iteration);
     if (rlar__state_refines(&st))
         rlar__refine_talk(sizes->d, sizes->c, true, true, &out->iteration);
+    rlar__held_talk(&out->iteration);
     add_numbers(4.0, &out->iteration);
 }
 

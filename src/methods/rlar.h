@@ -4,6 +4,7 @@
 
 #include "graph/learned.h"
 #include "methods/method.h"
+#include "solver/held.h"
 #include "solver/refine.h"
 #include "solver/reweight.h"
 
@@ -39,6 +40,7 @@ typedef struct rlar_state {
     double *s;                                   /* S at the edges of V */
     rlar_wsolver wsolver;
     rlar_refiner refiner;   /* where rlar__state_refines */
+    rlar_held held;         /* of Algorithm 1 */
     double *value, *smooth; /* n: terms of sums over samples */
 } rlar_state;
 
@@ -63,13 +65,14 @@ rlar_status rlar__state_outputs(rlar_ctx *ctx, rlar_state *st);
 
 /* ---- The steps of Algorithm 1 ---- */
 
-/* D-hat = I, D-tilde = I, T = labels as 0/1; G and V from the samples themselves. */
+/* D-hat = I, D-tilde = I, T = labels as 0/1; G and V from the samples themselves; Y = 0, as W is. */
 rlar_status rlar__initialise(rlar_ctx *ctx, rlar_state *st);
 /* S = V / G with K inside [N1], as weights of (13), and L = D - (S + S^T)/2. */
 rlar_status rlar__update_s(rlar_ctx *ctx, rlar_state *st);
-/* (17) and (15). */
+/* (17) and (15), and Y = W^T X + b 1^T. A step that rounding makes worse than none is cut (held.h).
+ */
 rlar_status rlar__update_w_b(rlar_ctx *ctx, rlar_state *st, int *ridged);
-/* Y = W^T X + b 1^T, then (22) with (25). */
+/* (22) with (25), from Y. */
 rlar_status rlar__update_t(rlar_ctx *ctx, rlar_state *st);
 /* G = ||W^T (x_j - x_m)|| and, from it, V by (18), (19). Y differs from W^T X by a shift only. The
  * local search takes no neighbour that is farther, so the objective falls as well [N19]. */

@@ -80,6 +80,8 @@ void rlar__state_carve(rlar_workspace *ws, rlar_state *st) {
     rlar__wsolve_carve(ws, &st->groups, st->d, st->c, st->dual, &st->wsolver);
     if (rlar__state_refines(st))
         rlar__refine_carve(ws, st->n, st->d, st->c, true, &st->refiner);
+    if (st->solver != RLAR_SOLVER_MINIMISE)
+        rlar__held_carve(ws, blocks, outputs, st->d, st->c, &st->held);
 }
 
 bool rlar__state_refines(const rlar_state *st) {
@@ -126,6 +128,7 @@ rlar_status rlar__initialise(rlar_ctx *ctx, rlar_state *st) {
     for (int64_t r = 0; r < st->d; r++)
         st->dtil[r] = 1.0;
     rlar__targets_one_hot(st->c, st->n, st->groups.label, st->t);
+    rlar__zero_around(st->groups.blocks, st->n, (size_t)st->c * sizeof *st->y, st->y);
     return rlar__learned_start(ctx, &st->groups, st->d, st->x, &st->graph);
 }
 
@@ -194,17 +197,26 @@ rlar_wproblem rlar__weighted_problem(const rlar_state *st) {
                            .beta = st->beta};
 }
 
-rlar_status rlar__update_w_b(rlar_ctx *ctx, rlar_state *st, int *ridged) {
-    const rlar_wproblem problem = rlar__weighted_problem(st);
+static rlar_status solve_w_b(rlar_ctx *ctx, rlar_state *st, const rlar_wproblem *problem,
+                             int *ridged) {
     double change;
-    RLAR_TRY(rlar__wsolve(ctx, &problem, &st->wsolver, st->w, st->b, ridged));
+    RLAR_TRY(rlar__wsolve(ctx, problem, &st->wsolver, st->w, st->b, ridged));
     if (!rlar__state_refines(st))
         return RLAR_OK;
-    return rlar__refine(ctx, &problem, &st->wsolver, &st->refiner, st->y, st->w, st->b, &change);
+    return rlar__refine(ctx, problem, &st->wsolver, &st->refiner, st->y, st->w, st->b, &change);
+}
+
+rlar_status rlar__update_w_b(rlar_ctx *ctx, rlar_state *st, int *ridged) {
+    const rlar_wproblem problem = rlar__weighted_problem(st);
+    bool cut;
+    rlar__held_keep(&st->held, st->d, st->c, st->w, st->b, &st->y);
+    RLAR_TRY(solve_w_b(ctx, st, &problem, ridged));
+    RLAR_TRY(rlar__state_outputs(ctx, st));
+    RLAR_TRY(rlar__held_back(ctx, &problem, &st->held, st->y, st->wsolver.tw, st->w, st->b, &cut));
+    return cut ? rlar__state_outputs(ctx, st) : RLAR_OK;
 }
 
 rlar_status rlar__update_t(rlar_ctx *ctx, rlar_state *st) {
-    RLAR_TRY(rlar__state_outputs(ctx, st));
     return rlar__retarget(ctx, st->c, st->n, st->y, st->groups.label, st->t);
 }
 

@@ -9,9 +9,8 @@
 #include "solver/refine.h"
 
 #include "linalg/divided.h"
+#include "solver/held.h"
 #include "solver/targets.h"
-
-enum { SAMPLES_PER_TASK = 64 };
 
 void rlar__refine_carve(rlar_workspace *ws, int64_t n, int64_t d, int64_t c, bool offset,
                         rlar_refiner *out) {
@@ -20,24 +19,6 @@ void rlar__refine_carve(rlar_workspace *ws, int64_t n, int64_t d, int64_t c, boo
         ws->overflow = true;
     out->step = rlar__carve(ws, d + 1, targets);
     out->ones = offset ? rlar__carve(ws, n, sizeof *out->ones) : NULL;
-}
-
-typedef struct job {
-    const rlar_wproblem *p;
-    const double *y;
-    double *pull; /* c x n: D (T - Y) - beta Y L */
-} job;
-
-static rlar_status pull_task(void *arg, int64_t start, int64_t end) {
-    const job *j = arg;
-    const rlar_wproblem *p = j->p;
-    for (int64_t i = start; i < end; i++) {
-        for (int64_t k = i * p->c; k < (i + 1) * p->c; k++)
-            j->pull[k] = p->dhat[i] * (p->t[k] - j->y[k]);
-        if (p->l)
-            rlar__laplacian_row(p->l, i, -p->beta, p->c, j->y, j->pull + i * p->c);
-    }
-    return RLAR_OK;
 }
 
 static rlar_status outputs(rlar_ctx *ctx, const rlar_wproblem *p, const double *w, const double *b,
@@ -70,9 +51,8 @@ rlar_status rlar__refine(rlar_ctx *ctx, const rlar_wproblem *problem, rlar_wsolv
     const rlar_wproblem *p = problem;
     const int64_t size = p->d * p->c;
     double *step = refiner->step;
-    job j = {.p = p, .y = y, .pull = solver->tw};
     RLAR_TRY(outputs(ctx, p, w, b, y));
-    RLAR_TRY(rlar__parallel_ranges(ctx, p->n, SAMPLES_PER_TASK, pull_task, &j));
+    RLAR_TRY(rlar__pull(ctx, p, y, solver->tw));
     RLAR_TRY(residual(ctx, p, solver, refiner, w));
     RLAR_TRY(p->no_offset ? rlar__system_solve(ctx, &solver->system, step)
                           : rlar__wsolve_primal(ctx, p, solver, step, step + size));

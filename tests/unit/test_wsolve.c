@@ -9,7 +9,9 @@
 #include <string.h>
 
 #include "samples.h"
+#include "solver/held.h"
 #include "solver/refine.h"
+#include "solver/targets.h"
 
 enum { MOST_CLASSES = 220 };
 
@@ -495,6 +497,99 @@ static void test_same_bits_on_any_threads(void **unused) {
     check_same_bits(&many, false);
 }
 
+/* ---- Steps that are cut ---- */
+
+/* tr(E D E^T) + alpha tr(W^T P^-1 W) + beta tr(Y L Y^T), edge by edge; wb is W and b. */
+static double objective(const problem *q, const double *wb) {
+    const int64_t n = q->p.n, d = q->p.d, c = q->p.c;
+    double *s = fixture_dense_s(&q->f), sum = 0.0;
+    double *y = zeros(n * c);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t k = 0; k < c; k++) {
+            y[i * c + k] = wb[d * c + k];
+            for (int64_t r = 0; r < d; r++)
+                y[i * c + k] += wb[k * d + r] * q->x[i * d + r];
+            const double miss = y[i * c + k] - q->t[i * c + k];
+            sum += q->dhat[i] * miss * miss;
+        }
+    for (int64_t k = 0; k < d * c; k++)
+        sum += q->p.alpha * q->dtil[k % d] * wb[k] * wb[k];
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < n; j++)
+            for (int64_t k = 0; k < c; k++)
+                sum += 0.5 * q->p.beta * s[i * n + j] * pow(y[i * c + k] - y[j * c + k], 2);
+    free(s);
+    free(y);
+    return sum;
+}
+
+static void make_outputs(const problem *q, const double *wb, double *y) {
+    assert_int_equal(rlar__targets_outputs(q->f.ctx, NULL, q->p.c, q->p.n, q->p.d, wb,
+                                           wb + q->p.d * q->p.c, q->x, y),
+                     RLAR_OK);
+}
+
+/* From `start`, `length` times the way to the minimum `best`; the step that is left in `got`. */
+static bool take_step(const problem *q, const double *start, const double *best, double length,
+                      double *got) {
+    const int64_t n = q->p.n, d = q->p.d, c = q->p.c;
+    rlar_workspace ws = {0};
+    rlar_held held;
+    bool cut;
+    double *y = zeros(n * c), *space = zeros(n * c), *old = y;
+    rlar__held_carve(&ws, NULL, n, d, c, &held);
+    assert_int_equal(rlar__workspace_take(q->f.ctx, &ws, "test"), RLAR_OK);
+    rlar__held_carve(&ws, NULL, n, d, c, &held);
+    make_outputs(q, start, y);
+    rlar__held_keep(&held, d, c, start, start + d * c, &y);
+    for (int64_t k = 0; k < (d + 1) * c; k++)
+        got[k] = start[k] + length * (best[k] - start[k]);
+    make_outputs(q, got, y);
+    assert_int_equal(rlar__held_back(q->f.ctx, &q->p, &held, y, space, got, got + d * c, &cut),
+                     RLAR_OK);
+    rlar__workspace_free(&ws);
+    free(old);
+    free(space);
+    return cut;
+}
+
+/* Twice the way to the minimum is as high as the start. */
+static void check_steps(const problem *q) {
+    const int64_t size = (q->p.d + 1) * q->p.c;
+    int ridged;
+    double *best = solve(q, false, &ridged), *start = zeros(size), *got = zeros(size);
+    for (int64_t k = 0; k < size; k++)
+        start[k] = best[k] + 0.3 * sin((double)k);
+    const double before = objective(q, start), least = objective(q, best);
+    static const double taken[] = {1e-3, 1.0, 1.99}, too_long[] = {2.01, 3.0, 1e4};
+    for (int i = 0; i < 3; i++) {
+        assert_false(take_step(q, start, best, taken[i], got));
+        for (int64_t k = 0; k < size; k++) /* whole, to the last bit */
+            assert_true(got[k] == start[k] + taken[i] * (best[k] - start[k]));
+        assert_true(objective(q, got) < before);
+        assert_true(take_step(q, start, best, too_long[i], got));
+        assert_true(objective(q, got) <= least + 1e-9 * (before - least));
+        assert_true(take_step(q, start, best, -too_long[i], got));
+        assert_memory_equal(got, start, (size_t)size * sizeof *got);
+    }
+    free(best);
+    free(start);
+    free(got);
+}
+
+static void test_held_back(void **unused) {
+    (void)unused;
+    for (int i = 0; i < SHAPES; i++) {
+        problem q;
+        problem_open(&q, &shapes[i], 2, 1300 + (uint64_t)i);
+        check_steps(&q);
+        q.p.l = NULL;
+        q.p.beta = 0.0;
+        check_steps(&q);
+        problem_close(&q);
+    }
+}
+
 static void test_choice_of_form(void **unused) {
     (void)unused;
     const rlar_groups few = {.n = 10}, many = {.n = 1000};
@@ -511,7 +606,7 @@ int main(void) {
         cmocka_unit_test(test_refined),         cmocka_unit_test(test_gradient),
         cmocka_unit_test(test_row_sums),        cmocka_unit_test(test_portions_and_blocks),
         cmocka_unit_test(test_built_again),     cmocka_unit_test(test_same_bits_on_any_threads),
-        cmocka_unit_test(test_choice_of_form),
+        cmocka_unit_test(test_choice_of_form),  cmocka_unit_test(test_held_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
