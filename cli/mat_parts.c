@@ -2,8 +2,9 @@
  *
  * A matrix is a list of parts: flags with its class, its sizes, its name, then its numbers, or
  * matrices again (cells, fields). matio believes each part: it takes memory for the bytes that one
- * promises, and leaves numbers unset of which there are fewer than the sizes ask for. So every part
- * must lie within its matrix, and the numbers must be as many as the sizes say. */
+ * promises, and leaves numbers unset of which there are fewer than the sizes ask for. So a variable
+ * must be a matrix, every part must lie within its matrix, and the numbers must be as many as the
+ * sizes say. */
 #include <string.h>
 
 #include "mat.h"
@@ -44,11 +45,13 @@ static void end_part(cli_mat_parts *p) {
     }
 }
 
-/* Matrices that are complete; one without numbers that its sizes ask for is not. */
+/* Matrices that are complete; one without numbers that its sizes ask for is not. Within another one
+ * a matrix may have no parts at all; by itself matio takes what comes behind it for its parts. */
 static void end_matrices(cli_mat_parts *p) {
     while (p->depth > 0 && p->skip == 0 && p->frame[p->depth - 1].left == 0) {
         const cli_mat_frame *m = &p->frame[p->depth - 1];
-        p->bad = p->bad || (m->part > 0 && m->part <= 3 && m->count > 0);
+        const bool any = m->part > 0 || p->depth == 1;
+        p->bad = p->bad || (any && m->part <= 3 && m->count > 0);
         p->depth--;
         end_part(p);
     }
@@ -64,7 +67,8 @@ static void begin_part(cli_mat_parts *p) {
     p->size = small ? (int64_t)(first >> 16) : (int64_t)cli_mat_word(p->tag + 4, p->big);
     if (left)
         *left -= TAG;
-    if ((small && p->size > 4) || (left && !small && p->size > *left)) {
+    const bool variable = p->depth > 0 || (p->type == MATRIX && !small);
+    if (!variable || (small && p->size > 4) || (left && !small && p->size > *left)) {
         p->bad = true;
     } else if (small) {
         memcpy(p->bytes, p->tag + 4, 4);
