@@ -9,17 +9,20 @@
 
 #include "mat.h"
 
-enum { TAG = 8, SIZES = 5, FLAGS = 6, MATRIX = 14, CHARACTERS = 4, SPARSE = 5, LAST_NUMERIC = 15 };
+enum { TAG = 8, SIZES = 5, FLAGS = 6, MATRIX = 14 };
+enum { CHARACTERS = 4, SPARSE = 5, LAST_NUMERIC = 15 }; /* classes of matrices */
 
 uint32_t cli_mat_word(const unsigned char *at, bool big) {
     return big ? (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3]
                : (uint32_t)at[3] << 24 | (uint32_t)at[2] << 16 | (uint32_t)at[1] << 8 | at[0];
 }
 
-/* Bytes of a stored number by its type, 0 for what holds none. */
-static int64_t stored_size(uint32_t type) {
+/* Bytes of a stored number by its type, 0 for what holds none. Text, from 16 on, is no number:
+ * matio would leave it unread. */
+static int64_t stored_size(uint32_t type, int kind) {
     static const int size[] = {0, 1, 1, 2, 2, 4, 4, 4, 0, 8, 0, 0, 8, 8, 0, 0, 1, 2, 4};
-    return type < sizeof size / sizeof *size ? size[type] : 0;
+    const uint32_t types = kind == CHARACTERS ? sizeof size / sizeof *size : 16;
+    return type < types ? size[type] : 0;
 }
 
 /* The last part of the innermost matrix is complete; what was kept of it tells class and sizes. */
@@ -39,7 +42,7 @@ static void end_part(cli_mat_parts *p) {
         m->count *= cli_mat_word(p->bytes + i, p->big);
     const bool numbers = m->kind == CHARACTERS || (m->kind > SPARSE && m->kind <= LAST_NUMERIC);
     if (part == 3 && numbers) {
-        const int64_t stored = stored_size(p->type);
+        const int64_t stored = stored_size(p->type, m->kind);
         const int64_t held = stored > 0 ? p->size / stored : 0;
         p->bad = p->bad || m->count > (double)held;
     }
