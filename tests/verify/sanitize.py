@@ -23,9 +23,10 @@ from concurrent.futures import ThreadPoolExecutor
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 # A minute or more each under valgrind; they run under AddressSanitizer in `make check`.
-SLOW = {"all_methods", "classify", "descent", "elastic_net", "embed", "evaluate", "factored", "fit", "forecast",
+SLOW = {"all_methods", "checkpoint", "classify", "descent", "elastic_net", "embed", "evaluate", "factored", "fit", "forecast",
         "grid_search", "linalg", "local_methods", "local_scatter", "local_search", "mpda", "neighbours", "number",
-        "occlude", "path", "resume", "reweighted", "rslda", "search", "spectral", "training", "window", "wsolve"}
+        "occlude", "path", "resume", "reweighted", "rslda", "search", "spectral", "team", "team_evaluate", "team_large", "team_methods",
+        "team_refused", "team_solve", "team_traffic", "training", "window", "wsolve"}
 VALGRIND = ["valgrind", "--quiet", "--error-exitcode=99", "--leak-check=full", "--errors-for-leak-kinds=definite",
             "--child-silent-after-fork=yes", "--num-callers=30"]
 MSAN = "halt_on_error=1:exit_code=99:poison_in_malloc=0:poison_in_free=0"
