@@ -16,7 +16,7 @@
 
 enum { MAX_FIELD = 1 << 20 }; /* longer fields are a lost quote, not data */
 
-enum field_state { AT_START, PLAIN, QUOTED, QUOTE_SEEN };
+enum field_state { AT_START, PLAIN, QUOTED, QUOTE_SEEN, CLOSED };
 
 typedef struct csv_parser {
     rlar_ctx *ctx;
@@ -263,17 +263,19 @@ static rlar_status in_quotes(csv_parser *p, const char *bytes, size_t size, size
     return keep(p, bytes, end);
 }
 
-/* After a quote inside quotes: its twin, or the end of the field. */
+/* After a quote inside quotes: its twin, or the end of the field, perhaps behind blanks. */
 static rlar_status after_quote(csv_parser *p, char c, size_t *used) {
     *used = 1;
-    if (c == '"') {
+    if (c == '"' && p->state == QUOTE_SEEN) {
         p->state = QUOTED;
         return keep(p, "\"", 1);
     }
     if (ends_plain(p, c))
         return delimiter(p, c, kept(p), (size_t)p->field_size);
-    if (c == ' ' || c == '\t')
+    if (c == ' ' || c == '\t') {
+        p->state = CLOSED;
         return RLAR_OK;
+    }
     char token[RLAR_TOKEN_SIZE];
     p->at.line = p->field_line;
     return rlar__fail_at(

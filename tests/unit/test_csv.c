@@ -312,6 +312,9 @@ static void test_bad_structure(void **state) {
     refuse(
         "1,2,x\n1,\"2\"3,y\n",
         "f:2:2: '3' after the closing quote; expected a separator, or a doubled quote for a quote");
+    refuse("1,2,x\n1,2,\"y\" \"z\"\n",
+           "f:2:3: '\"' after the closing quote; expected a separator, or a doubled quote for a "
+           "quote");
     refuse("a\nb\nc\n",
            "f: the only column is taken for the label, so there are no features; check the "
            "separator, or use --label none");
