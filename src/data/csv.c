@@ -374,13 +374,9 @@ static rlar_status feed_fields(csv_parser *p, const char *bytes, size_t size) {
 /* ---- The first line ---- */
 
 static rlar_status begin(csv_parser *p) {
-    const char *bytes = p->head;
-    int64_t size = p->head_size;
+    const int64_t mark = rlar__csv_mark(p->head, p->head_size), size = p->head_size - mark;
+    const char *bytes = p->head + mark;
     p->started = true;
-    if (size >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0) {
-        bytes += 3;
-        size -= 3;
-    }
     set_separator(p, p->tab_only ? '\t' : rlar__csv_separator(bytes, size));
     return size > 0 ? feed_fields(p, bytes, (size_t)size) : RLAR_OK;
 }
@@ -393,7 +389,7 @@ static rlar_status gather(csv_parser *p, const char *bytes, size_t size, size_t 
         const char c = bytes[end++];
         p->head_quoted ^= c == '"';
         complete = p->head_text && !p->head_quoted && (c == '\n' || c == '\r');
-        p->head_text |= c != ' ' && c != '\t' && c != '\n' && c != '\r';
+        p->head_text |= rlar__csv_is_text(c, p->head_size + (int64_t)end - 1);
     }
     RLAR_TRY(rlar__grow(p->ctx, &p->head, &p->head_capacity, p->head_size + (int64_t)end, 1,
                         "the first line"));

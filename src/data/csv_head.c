@@ -64,6 +64,16 @@ bool rlar__csv_header(const rlar_read_options *options, const rlar_texts *first,
 
 /* ---- The separator ---- */
 
+static const char MARK[] = "\xef\xbb\xbf";
+
+int64_t rlar__csv_mark(const char *bytes, int64_t size) {
+    return size >= 3 && memcmp(bytes, MARK, 3) == 0 ? 3 : 0;
+}
+
+bool rlar__csv_is_text(char c, int64_t at) {
+    return !(at < 3 && c == MARK[at]) && c != ' ' && c != '\t' && c != '\n' && c != '\r';
+}
+
 char rlar__csv_separator(const char *line, int64_t size) {
     bool quoted = false, comma = false, semicolon = false, tab = false, blank = false, text = false;
     for (int64_t i = 0; i < size; i++) {
