@@ -375,7 +375,7 @@ static rlar_status feed_fields(csv_parser *p, const char *bytes, size_t size) {
 
 static rlar_status begin(csv_parser *p) {
     const int64_t mark = rlar__csv_mark(p->head, p->head_size), size = p->head_size - mark;
-    const char *bytes = p->head + mark;
+    const char *bytes = mark > 0 ? p->head + mark : p->head; /* NULL in an empty file */
     p->started = true;
     set_separator(p, p->tab_only ? '\t' : rlar__csv_separator(bytes, size));
     return size > 0 ? feed_fields(p, bytes, (size_t)size) : RLAR_OK;
