@@ -80,11 +80,11 @@ fuzz:
 
 verify:
 	@$(SETUP) verify
-	@$(PYTHON) scripts/verify $(ROWS)
+	@$(PYTHON) scripts/verify --jobs 2 $(ROWS)
 
 verify-full:
 	@$(SETUP) verify
-	@$(PYTHON) scripts/verify --full $(ROWS)
+	@$(PYTHON) scripts/verify --full --jobs 2 $(ROWS)
 
 bench:
 	@$(SETUP) bench

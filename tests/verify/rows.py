@@ -35,7 +35,7 @@ FUZZED = {
 
 ROWS = [
     # Any bytes
-    *[Row("fuzz-" + target, "any bytes as " + claim, "scripts/fuzz --seconds 10 --jobs 2 " + target,
+    *[Row("fuzz-" + target, "any bytes as " + claim, "scripts/fuzz --seconds 20 " + target,
           "scripts/fuzz --runs 10000000 " + target) for target, claim in FUZZED.items()],
     Row("models", "a model file that was altered is never accepted as another model",
         V + "mutated_models.py --count 2000 --stride 8", V + "mutated_models.py --count 2000"),
