@@ -65,7 +65,7 @@ ROWS = [
     Row("order", "permuted samples and features, renamed classes, moved data: the same result",
         B + "permuted --count 45", B + "permuted --count 300"),
     Row("races", "no data race with 16 threads on one model and 64 contexts (ThreadSanitizer)",
-        V + "races.py --count 200", V + "races.py --count 10000"),
+        V + "races.py --count 200", V + "races.py --count 2000"),
     Row("locale", "a decimal comma changes nothing", V + "comma_locale.py", V + "comma_locale.py"),
     Row("minima", "RLAR's own solver ends where SciPy does", V + "minima.py", V + "minima.py"),
     # Limits
