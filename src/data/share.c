@@ -182,6 +182,24 @@ static rlar_status compare(rlar_ctx *ctx, sharing *s, const outline *all, int *n
     return RLAR_OK;
 }
 
+/* The parts of this rank against the names that count for all: by their place, since a column that
+ * stands elsewhere would be another feature in these samples. */
+static rlar_status check_names(rlar_ctx *ctx, const sharing *s) {
+    const rlar_texts *all = &s->out->features;
+    for (int64_t i = 0; i < s->parts; i++) {
+        const rlar_texts *own = &s->part[i]->features;
+        for (int64_t k = 0; k < own->count && k < all->count; k++) {
+            const char *name = rlar__texts_at(own, k), *there = rlar__texts_at(all, k);
+            if (strcmp(name, there) != 0)
+                return rlar__fail(ctx, RLAR_E_DATA,
+                                  "%s: feature %lld is '%s' where it is '%s' in the first part; "
+                                  "parts of one set need the same features in the same order",
+                                  s->part[i]->file, (long long)k + 1, name, there);
+        }
+    }
+    return RLAR_OK;
+}
+
 static rlar_status agree_on_features(rlar_ctx *ctx, sharing *s) {
     const int ranks = rlar__team_ranks(ctx);
     outline own, *all = NULL;
@@ -198,7 +216,8 @@ static rlar_status agree_on_features(rlar_ctx *ctx, sharing *s) {
     for (int64_t i = 0; i < s->parts && named == rlar__team_rank(ctx); i++)
         if (s->part[i]->features.count > 0 && s->out->features.count == 0)
             RLAR_TRY(rlar__texts_copy(ctx, &s->part[i]->features, &s->out->features));
-    return spread_texts(ctx, named, &s->out->features);
+    RLAR_TRY(spread_texts(ctx, named, &s->out->features));
+    return check_names(ctx, s);
 }
 
 static void count_parts(const sharing *s, int64_t *own) {
