@@ -7,9 +7,11 @@
 #define RLAR_CLI_H
 
 #include <jansson.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "args.h"
 #include "ranks.h"
@@ -79,6 +81,11 @@ int cli_open(cli *c, const char *path, int *fd);
 /* Small memory for names and lists. Ends the program with code 7 when there is none. */
 CLI_NEVER_NULL void *cli_alloc(size_t size);
 CLI_NEVER_NULL char *cli_strdup(const char *text, size_t length);
+/* A formatted text; and one that grows as it is written, whole when it is closed. */
+CLI_NEVER_NULL char *cli_text(const char *format, ...) CLI_PRINTF(1, 2);
+CLI_NEVER_NULL char *cli_vtext(const char *format, va_list args) CLI_PRINTF(1, 0);
+CLI_NEVER_NULL FILE *cli_text_open(char **text, size_t *size);
+void cli_text_close(FILE *out);
 /* The shortest text that reads back as the same number; "nan" where it is not one. */
 const char *cli_number(double value, char buf[CLI_NUMBER_SIZE]);
 /* "1.4 GiB" */
@@ -110,6 +117,8 @@ int cli_out_open(cli *c, const char *path); /* NULL or "-": standard output */
  * once. */
 int cli_out_makeable(cli *c, const char *path);
 int cli_out_probe(cli *c, const char *path);
+/* One file, however it is spelled; also where it is yet to be made. */
+bool cli_same_path(const char *a, const char *b);
 void cli_write(cli *c, const char *bytes, size_t size);
 void cli_printf(cli *c, const char *format, ...) CLI_PRINTF(2, 3);
 void cli_csv(cli *c, const char *text);  /* one field, quoted where it must be */

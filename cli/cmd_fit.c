@@ -280,11 +280,11 @@ static int check_outputs(cli *c) {
         return cli_usage(c, "%s cannot go to standard output, name a file",
                          model != NULL && strcmp(model, "-") == 0 ? "-o: a model"
                                                                   : "--trace: a trace");
-    if (model != NULL && lines != NULL && strcmp(model, lines) == 0)
+    if (model != NULL && lines != NULL && cli_same_path(model, lines))
         return cli_usage(c, "-o and --trace are the same file, %s; name two", model);
     const char *kept = c->args.checkpoint;
-    if (kept != NULL && ((model != NULL && strcmp(kept, model) == 0) ||
-                         (lines != NULL && strcmp(kept, lines) == 0)))
+    if (kept != NULL && ((model != NULL && cli_same_path(kept, model)) ||
+                         (lines != NULL && cli_same_path(kept, lines))))
         return cli_usage(c, "--checkpoint and %s are the same file; name two", kept);
     if (c->args.dry_run > 0)
         return 0;

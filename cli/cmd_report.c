@@ -18,9 +18,7 @@ static bool named_before(const cli_results *results, int file, int index) {
 static char *default_title(const cli_results *results, int files) {
     char *text = NULL;
     size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    if (out == NULL)
-        return cli_strdup("rlar", 4);
+    FILE *out = cli_text_open(&text, &size);
     int shown = 0;
     fputs("rlar", out);
     for (int f = 0; f < files; f++)
@@ -28,7 +26,7 @@ static char *default_title(const cli_results *results, int files) {
             if (!named_before(results, f, i) && ++shown <= 6)
                 fprintf(out, "%s%s", shown > 1 ? ", " : ": ", results[f].item[i].part[0]);
     fputs(shown > 6 ? ", \xe2\x80\xa6" : "", out);
-    fclose(out);
+    cli_text_close(out);
     return text;
 }
 

@@ -58,11 +58,6 @@ static int write_table(cli *c, const cli_embedding *e) {
     }
     for (int64_t i = 0; i < e->n && e->unknown == 0 && e->labelled; i++)
         label[i] = rlar_model_class(e->model, e->label[i]);
-    if (e->unknown > 0)
-        cli_warn(c,
-                 "%lld samples have no class that the model knows; %s is written without classes "
-                 "(.csv has ? there)",
-                 (long long)e->unknown, c->args.output);
     int code = cli_check(c, rlar_data_view(c->ctx, &view, &table));
     if (code == 0)
         code = cli_check(c, rlar_data_set_features(c->ctx, table, names));
@@ -77,6 +72,27 @@ static int write_table(cli *c, const cli_embedding *e) {
     free(names);
     free(name);
     return code;
+}
+
+/* What became of the labels that the model does not know. */
+static void tell_unknown(cli *c, const cli_embedding *e, bool by_row) {
+    if (e->unknown > 0 && by_row)
+        cli_warn(c, "%lld samples have no class that the model knows; their class is written as ?",
+                 (long long)e->unknown);
+    else if (e->unknown > 0)
+        cli_warn(c,
+                 "%lld samples have no class that the model knows; %s is written without classes "
+                 "(.csv has ? there)",
+                 (long long)e->unknown, c->args.output);
+}
+
+/* A table of CSV may have a head alone; the other formats have no table without a row. */
+static int write_none(cli *c, const cli_embedding *e, const char *file, bool by_row) {
+    if (!by_row)
+        return cli_error(c, CODE_DATA, "%s: no samples, so there is nothing to write", file);
+    cli_warn(c, "%s: no samples", file);
+    write_header(c, e);
+    return 0;
 }
 
 /* Over all blocks. CSV is written row by row, other formats when all is there. */
@@ -94,9 +110,11 @@ static int transform(cli *c, cli_embedding *e, bool by_row) {
         if (code == 0 && by_row)
             write_rows(c, e);
     }
-    if (code == 0 && e->samples == 0)
-        cli_warn(c, "%s: no samples", stream.held.file);
+    if (code == 0 && e->samples == 0 && !cli_out_broken(c))
+        code = write_none(c, e, stream.held.file, by_row);
     cli_stream_close(&stream);
+    if (code == 0)
+        tell_unknown(c, e, by_row);
     if (code == 0 && !by_row)
         code = write_table(c, e);
     if (code == 0 && !cli_out_broken(c))

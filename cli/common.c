@@ -137,6 +137,35 @@ char *cli_strdup(const char *text, size_t length) {
     return copy;
 }
 
+char *cli_vtext(const char *format, va_list args) {
+    char *text = NULL;
+    if (vasprintf(&text, format, args) < 0)
+        cli_ranks_no_memory();
+    return text;
+}
+
+char *cli_text(const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    char *text = cli_vtext(format, args);
+    va_end(args);
+    return text;
+}
+
+FILE *cli_text_open(char **text, size_t *size) {
+    FILE *out = open_memstream(text, size);
+    if (out == NULL)
+        cli_ranks_no_memory();
+    return out;
+}
+
+/* What could not grow is found here at the latest. */
+void cli_text_close(FILE *out) {
+    const bool lost = ferror(out) != 0;
+    if (fclose(out) != 0 || lost)
+        cli_ranks_no_memory();
+}
+
 /* 15 digits are always exact enough to be short, 17 always enough to be exact. */
 const char *cli_number(double value, char buf[CLI_NUMBER_SIZE]) {
     if (isnan(value))
@@ -162,9 +191,7 @@ char *cli_find_program(const char *name) {
     const char *path = getenv("PATH");
     while (path != NULL && *path != '\0') {
         const size_t span = strcspn(path, ":");
-        char *full = NULL;
-        if (asprintf(&full, "%.*s/%s", (int)span, path, name) < 0)
-            return NULL;
+        char *full = cli_text("%.*s/%s", (int)span, path, name);
         if (access(full, X_OK) == 0)
             return full;
         free(full);

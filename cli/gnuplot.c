@@ -30,9 +30,7 @@ static const char preamble[] = "set encoding utf8\n"
  * high in a column of 8.5 cm. */
 void cli_figure_begin(cli_figure *figure) {
     *figure = (cli_figure){.width = 480, .height = 340};
-    figure->script = open_memstream(&figure->text, &figure->size);
-    if (figure->script == NULL)
-        cli_ranks_no_memory();
+    figure->script = cli_text_open(&figure->text, &figure->size);
     fputs(preamble, figure->script);
 }
 

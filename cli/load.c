@@ -19,9 +19,7 @@ static const char *const endings[] = {"",     ".csv", ".tsv",  ".svm", ".libsvm"
 
 /* The word plus ending, when there is such a file; else NULL. */
 static char *probe(const char *word, const char *ending, const char *gz) {
-    char *path = NULL;
-    if (asprintf(&path, "%s%s%s", word, ending, gz) < 0)
-        return NULL;
+    char *path = cli_text("%s%s%s", word, ending, gz);
     if (access(path, F_OK) == 0)
         return path;
     free(path);
@@ -51,9 +49,9 @@ static int not_found(cli *c, const char *word) {
 
 /* The file in the data folder, with one of the endings; NULL: there is none. */
 static char *find_in(const char *dir, const char *word) {
-    char *there = NULL, *found = NULL;
-    if (dir == NULL || asprintf(&there, "%s/%s", dir, word) < 0)
+    if (dir == NULL)
         return NULL;
+    char *there = cli_text("%s/%s", dir, word), *found = NULL;
     for (size_t i = 0; i < sizeof endings / sizeof endings[0] && found == NULL; i++) {
         found = probe(there, endings[i], "");
         if (found == NULL)

@@ -18,9 +18,33 @@ static bool same_file(const struct stat *a, const char *path) {
     return stat(path, &b) == 0 && a->st_dev == b.st_dev && a->st_ino == b.st_ino;
 }
 
-/* Is the path that of a file which this run reads? A device such as /dev/null may be both. */
+/* The folder that holds the file, and the file's own name. */
+static const char *split_path(const char *path, struct stat *folder, bool *known) {
+    const char *slash = strrchr(path, '/');
+    char *before = slash != NULL ? cli_strdup(path, (size_t)(slash - path) + 1) : cli_strdup(".", 1);
+    *known = stat(before, folder) == 0;
+    free(before);
+    return slash != NULL ? slash + 1 : path;
+}
+
+bool cli_same_path(const char *a, const char *b) {
+    struct stat there, folder[2];
+    bool known[2];
+    if (stat(a, &there) == 0)
+        return S_ISREG(there.st_mode) && same_file(&there, b);
+    const char *name = split_path(a, &folder[0], &known[0]);
+    const char *other = split_path(b, &folder[1], &known[1]);
+    const bool together = known[0] && known[1] && folder[0].st_dev == folder[1].st_dev &&
+                          folder[0].st_ino == folder[1].st_ino;
+    return strcmp(a, b) == 0 || (together && strcmp(name, other) == 0);
+}
+
+/* Is the path that of a file which this run reads? A device such as /dev/null may be both. The
+ * journal may not be there yet. */
 static bool is_input(const cli *c, const char *path) {
     struct stat out;
+    if (c->args.resume != NULL && cli_same_path(path, c->args.resume))
+        return true;
     if (stat(path, &out) != 0 || !S_ISREG(out.st_mode))
         return false;
     bool found = c->args.labels != NULL && same_file(&out, c->args.labels);
@@ -116,16 +140,11 @@ void cli_write(cli *c, const char *bytes, size_t size) {
 }
 
 void cli_printf(cli *c, const char *format, ...) {
-    char *text = NULL;
     va_list args;
     va_start(args, format);
-    const int length = vasprintf(&text, format, args);
+    char *text = cli_vtext(format, args);
     va_end(args);
-    if (length < 0) {
-        c->out.error = ENOMEM;
-        return;
-    }
-    cli_write(c, text, (size_t)length);
+    cli_write(c, text, strlen(text));
     free(text);
 }
 

@@ -192,9 +192,7 @@ static json_t *data_json(const reproduction *r) {
 static json_t *command_json(const cli *c, const reproduction *r) {
     char *text = NULL;
     size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    if (out == NULL)
-        return json_null();
+    FILE *out = cli_text_open(&text, &size);
     fputs("rlar reproduce", out);
     for (int i = 0; i < c->args.words; i++)
         fprintf(out, " %s", c->args.word[i]);
@@ -206,7 +204,7 @@ static json_t *command_json(const cli *c, const reproduction *r) {
             fprintf(out, "%s%s", written++ > 0 ? "," : "", column_name((column)k));
     fprintf(out, " --trials %lld --seed %llu%s --data-dir DIR --json", (long long)r->spec.trials,
             (unsigned long long)r->spec.seed, r->spec.coarse ? "" : " --full-grid");
-    fclose(out);
+    cli_text_close(out);
     json_t *command = cli_json_text(text);
     free(text);
     return command;

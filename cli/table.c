@@ -19,11 +19,8 @@ void cli_table_add(cli_table *table, const char *format, ...) {
     }
     va_list args;
     va_start(args, format);
-    char *text = NULL;
-    if (vasprintf(&text, format, args) < 0)
-        text = cli_strdup("", 0);
+    table->cell[table->count++] = cli_vtext(format, args);
     va_end(args);
-    table->cell[table->count++] = text;
 }
 
 /* Characters of UTF-8: the bytes that do not continue one. */

@@ -184,9 +184,8 @@ static rlar_status begin_checkpoint(rlar_ctx *ctx, const rlar_training *t,
     const rlar_train *train = &t->train;
     const int64_t sizes[] = {rlar__train_samples(train), train->d, train->c};
     if (!method->resumes)
-        return rlar__fail(ctx, RLAR_E_UNSUPPORTED,
-                          "%s: a fit of %s keeps no checkpoint; leave it out", options->checkpoint,
-                          method->def.name);
+        return rlar__fail(ctx, RLAR_E_ARG, "%s: a fit of %s keeps no checkpoint; leave it out",
+                          options->checkpoint, method->def.name);
     if (options->checkpoint_every < 0)
         return rlar__fail(ctx, RLAR_E_ARG, "rlar_fit: a checkpoint every %lld iterations",
                           (long long)options->checkpoint_every);

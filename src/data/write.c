@@ -56,14 +56,16 @@ const char *rlar__writer_label(const rlar_writer *w, int64_t sample) {
     return rlar__texts_at(&w->data->classes, w->data->label[sample]);
 }
 
-bool rlar__writer_numeric(const rlar_writer *w, double *value, bool *whole) {
+bool rlar__writer_numeric(const rlar_writer *w, double *value, bool *whole, const char **text) {
     char buf[RLAR_NUMBER_SIZE];
     *whole = true;
     for (int64_t i = 0; i < w->c; i++) {
         const char *name = rlar__texts_at(&w->data->classes, i);
         const int length = rlar__label_canonical(name, strlen(name), buf);
-        if (length < 0 || !rlar__parse_double(buf, (size_t)length, &value[i]))
+        if (length < 0 || !rlar__parse_double(buf, (size_t)length, &value[i])) {
+            *text = name;
             return false;
+        }
         *whole = *whole && floor(value[i]) == value[i];
     }
     return true;

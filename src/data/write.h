@@ -16,8 +16,9 @@ typedef struct rlar_writer {
 /* The class name of a sample; only where c > 0. */
 const char *rlar__writer_label(const rlar_writer *w, int64_t sample);
 /* Whether every class name is a number, by the rule of labels.h: from 2^53 on a number is a text,
- * which a double would round. `value` (c of them) is filled; *whole: all are whole numbers. */
-bool rlar__writer_numeric(const rlar_writer *w, double *value, bool *whole);
+ * which a double would round. `value` (c of them) is filled; *whole: all are whole numbers;
+ * *text: the first name that is none. */
+bool rlar__writer_numeric(const rlar_writer *w, double *value, bool *whole, const char **text);
 
 /* What to call the label column: class, or label where a feature is called class. */
 const char *rlar__writer_label_column(const rlar_writer *w);

@@ -160,13 +160,13 @@ rlar_status rlar__write_npy(rlar_writer *w) {
     char token[RLAR_TOKEN_SIZE];
     double *value;
     bool whole = false;
+    const char *label = NULL;
     target t = {.w = w, .write = true};
     RLAR_TRY(rlar__alloc(w->ctx, w->c, sizeof *value, "class names", &value));
     rlar_status status;
-    if (rlar__writer_numeric(w, value, &whole)) {
+    if (rlar__writer_numeric(w, value, &whole, &label)) {
         status = put_samples(&t, value);
     } else {
-        const char *label = rlar__writer_label(w, 0);
         status = rlar__fail(
             w->ctx, RLAR_E_ARG,
             "labels that are text, such as '%s', cannot be written as npy; write an .npz "
@@ -289,10 +289,11 @@ static void put_end(npz_writer *z, uint64_t count, uint64_t directory) {
 rlar_status rlar__write_npz(rlar_writer *w) {
     npz_writer z = {.t = {.w = w, .write = true}};
     double *value;
+    const char *text; /* an array of texts holds any class */
     uint64_t count = 0;
     RLAR_TRY(rlar__writer_without_quotes(w, "npz"));
     RLAR_TRY(rlar__alloc(w->ctx, w->c, sizeof *value, "class names", &value));
-    z.value = rlar__writer_numeric(w, value, &z.whole) ? value : NULL;
+    z.value = rlar__writer_numeric(w, value, &z.whole, &text) ? value : NULL;
     rlar_status status = RLAR_OK;
     for (int kind = 0; kind < MEMBERS && status >= 0; kind++)
         if (has_member(&z, kind))

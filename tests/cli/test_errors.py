@@ -246,6 +246,23 @@ class Outputs(Case):
             with self.subTest(command):
                 self.fails(USAGE, *command.split(), says="is read and would be overwritten")
 
+    def test_journals_are_not_overwritten(self):
+        """Hours of finished fits may be in there, also where -o is spelled otherwise, or the journal is yet to be made."""
+        for verb in ("evaluate good.csv --folds 2 --trials 1", "tune good.csv --folds 2"):
+            for resume, output in (("j", "j"), ("j", "./j"), ("kept/../new", "new")):
+                self.path("kept").mkdir(exist_ok=True)
+                self.fails(USAGE, *verb.split(), "--resume", resume, "-o", output, says="is read and would be overwritten")
+                self.assertFalse(self.path(output).exists())
+
+    def test_outputs_are_told_apart_by_place(self):
+        """The checkpoint is removed after the fit: under another spelling it was the model."""
+        for one, other in (("-o", "--checkpoint"), ("-o", "--trace"), ("--trace", "--checkpoint")):
+            self.fails(USAGE, "fit", "good.csv", one, "./same", other, "same", says="same file")
+        self.path("there").write_bytes(b"")
+        self.path("link").symlink_to("there")
+        self.fails(USAGE, "fit", "good.csv", "-o", "link", "--checkpoint", "there", says="same file")
+        self.ok("fit", "good.csv", "-o", "/dev/null", "--trace", "/dev/null")
+
     def test_fit_writes_two_files(self):
         self.fails(USAGE, "fit", "good.csv", "-o", "a", "--trace", "a", says="same file")
         self.fails(USAGE, "fit", "good.csv", "--trace", "-", says="standard output")

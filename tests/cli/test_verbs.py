@@ -178,6 +178,10 @@ class Fit(Verbs):
         self.write("narrow.csv", table_text(x[:, :4], y))
         self.fails(support.DATA, "fit", "a.csv", "narrow.csv", says=r"narrow\.csv: 4 features where others have 6")
         self.fails(USAGE, "fit", "a.csv", "b.tsv", "-o", "b.tsv", says=r"b\.tsv is read")
+        for name, header in (("order.csv", "b,a"), ("other.csv", "a,c")):
+            self.write("named.csv", "a,b,class\n" + "1,2,x\n3,4,y\n" * 4)
+            self.write(name, header + ",class\n" + "1,2,x\n3,4,y\n" * 4)
+            self.fails(support.DATA, "fit", "named.csv", name, says=name + r": feature \d is '[bc]' where it is '[ab]' in the first part")
 
     def test_method_by_name(self):
         self.assertEqual(self.json_of("fit", "t.csv", "--method", "rlar")["method"], "rlar")
@@ -251,6 +255,21 @@ class Transform(Verbs):
         z = np.load(self.path("z.npy"))
         self.assertEqual(z.shape[0], 30)
         self.assertTrue(np.isfinite(z).all())
+
+    def test_no_samples(self):
+        """A head alone is a table of CSV; no other format has one without rows."""
+        head = self.path("t.csv").read_text().splitlines()[0]
+        self.write("none.csv", head + "\n")
+        self.assertEqual(self.ok("transform", "m.rlar", "none.csv").lines, ["z1,z2,z3"])
+        self.fails(support.DATA, "transform", "m.rlar", "none.csv", "-o", "z0.npy", says="no samples, so there is nothing to write")
+        self.assertFalse(self.path("z0.npy").exists())
+
+    def test_classes_that_the_model_does_not_know(self):
+        lines = self.path("t.csv").read_text().splitlines()
+        self.write("odd.csv", "\n".join([*lines[:-1], lines[-1].rpartition(",")[0] + ",other", ""]))
+        result = self.ok("transform", "m.rlar", "odd.csv")
+        self.assertTrue(result.lines[-1].endswith(",?"))
+        self.assertIn("1 samples have no class that the model knows; their class is written as ?", result.err)
 
 
 class Rank(Verbs):
