@@ -674,7 +674,10 @@ RLAR_API unsigned rlar_capabilities(void);
 
 /* ---- Output that appears whole or not at all: a temporary beside the target, fsync, rename ----
  * After an error the old file is as it was, but for one: where only the flush of the folder failed,
- * the new one is there, whole, and the text says so. */
+ * the new one is there, whole, and the text says so. The new file has the mode, owner and group of
+ * the old one; where its group cannot be kept, the group's rights go. A device, a pipe and a
+ * descriptor of the process (/dev/stdout) are written to directly. After a write that failed all
+ * that follow fail, and so does commit. */
 
 RLAR_API rlar_status rlar_file_create(rlar_ctx *ctx, const char *path, rlar_file **out);
 RLAR_API rlar_status rlar_file_write(rlar_file *file, const void *bytes, size_t size);

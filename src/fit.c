@@ -243,6 +243,8 @@ static rlar_status fit(rlar_ctx *ctx, const rlar_data *data, rlar_data *own,
     rlar_params defaults;
     rlar_training *t = NULL;
     rlar_info found = {.size = sizeof found, .objective = NAN, .smoothed = NAN, .gradient = NAN};
+    rlar_info known; /* an hour of fitting should not end with nothing told */
+    RLAR_TRY(rlar__options_take(ctx, "rlar_info", info, &known, sizeof known));
     params = params_or_default(params, &defaults);
     RLAR_TRY(own ? rlar__training_take(ctx, own, options, params, &t)
                  : rlar__training_new(ctx, data, options, params, 1, &t));

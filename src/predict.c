@@ -224,8 +224,7 @@ rlar_status rlar_predict(rlar_ctx *ctx, const rlar_model *model, const rlar_data
         return rlar__fail(ctx, RLAR_E_ARG, "rlar_predict: ctx, model, data and classes are needed");
     rlar__begin(ctx);
     rlar_predict_options o = RLAR_INIT(rlar_predict_options);
-    if (options)
-        memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
+    RLAR_TRY(rlar__options_take(ctx, "rlar_predict_options", options, &o, sizeof o));
     prediction p = {.model = model,
                     .scaling = &model->scaling,
                     .data = data,
@@ -261,8 +260,7 @@ rlar_status rlar_training_accuracy(rlar_ctx *ctx, const rlar_model *model,
         return rlar__fail(ctx, RLAR_E_ARG, "rlar_training_accuracy: ctx, model and out are needed");
     rlar__begin(ctx);
     rlar_predict_options o = RLAR_INIT(rlar_predict_options);
-    if (options)
-        memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
+    RLAR_TRY(rlar__options_take(ctx, "rlar_predict_options", options, &o, sizeof o));
     prediction p = {.neighbours = o.neighbours ? o.neighbours : DEFAULT_NEIGHBOURS};
     RLAR_TRY(choose(ctx, o.classifier, rlar_method_find(model->method), &p));
     const rlar_references refs = references_of(model);

@@ -148,8 +148,7 @@ static rlar_status group(rlar_ctx *ctx, const rlar_data *data, const rlar_fit_op
 rlar_status rlar__training_group(rlar_ctx *ctx, const rlar_data *data,
                                  const rlar_fit_options *options, rlar_training *out) {
     rlar_fit_options o = RLAR_INIT(rlar_fit_options);
-    if (options)
-        memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
+    RLAR_TRY(rlar__options_take(ctx, "rlar_fit_options", options, &o, sizeof o));
     RLAR_TRY(check_data(ctx, data, &o));
     RLAR_TRY(rlar__scaling_parse(ctx, o.scale, &out->scaling));
     RLAR_TRY(group(ctx, data, &o, out));

@@ -86,6 +86,10 @@ void rlar__ctx_child_end(rlar_ctx *child);
 
 /* Every public call that takes a context starts with it: no old error, no old cancellation. */
 void rlar__begin(rlar_ctx *ctx);
+/* The options of a caller, who may know fewer of them or more, over the defaults in `own`, a struct
+ * of the type `name`. They begin with their size; given may be NULL. */
+rlar_status rlar__options_take(rlar_ctx *ctx, const char *name, const void *given, void *own,
+                               size_t own_size);
 
 /* Callbacks that only ask "go on?" come at most this often: a tenth of what a person notices. */
 #define RLAR_POLL_SECONDS 0.05

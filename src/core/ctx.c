@@ -146,6 +146,19 @@ rlar_status rlar__report(rlar_ctx *ctx, rlar_event_kind kind, int64_t done, int6
     return call_back(ctx, &event);
 }
 
+rlar_status rlar__options_take(rlar_ctx *ctx, const char *name, const void *given, void *own,
+                               size_t own_size) {
+    size_t size = own_size;
+    if (given)
+        memcpy(&size, given, sizeof size);
+    if (size < sizeof size)
+        return rlar__fail(ctx, RLAR_E_ARG, "%s: size is %zu; set it to sizeof(%s)", name, size,
+                          name);
+    if (given)
+        memcpy(own, given, size < own_size ? size : own_size);
+    return RLAR_OK;
+}
+
 void rlar__begin(rlar_ctx *ctx) {
     if (ctx->child)
         return; /* a cancelled parent stays cancelled */

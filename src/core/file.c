@@ -30,6 +30,7 @@ struct rlar_file {
     char *old;       /* a second name of the file to be replaced; "": has none */
     size_t name_room;
     bool fresh;     /* commit of two: nothing is replaced */
+    bool failed;    /* bytes are lost: it is not committed any more */
     int fd, folder; /* folder: of the target, to be flushed after the rename */
     size_t filled;
     char buffer[BUFFER];
@@ -67,9 +68,29 @@ static void file_free(rlar_file *file) {
     rlar__free(file);
 }
 
-/* A device or a pipe cannot be replaced by a rename: write to it directly. */
+/* The descriptor of this process that the path names (/dev/stdout leads to /proc/self/fd/1), or -1.
+ */
+static int own_descriptor(const char *path) {
+    static const char *const folder[] = {"/proc/self/fd/", "/dev/fd/"};
+    for (size_t i = 0; i < sizeof folder / sizeof folder[0]; i++) {
+        const size_t length = strlen(folder[i]);
+        if (strncmp(path, folder[i], length) != 0)
+            continue;
+        const size_t digits = strspn(path + length, "0123456789");
+        if (digits > 0 && digits < 7 && path[length + digits] == '\0')
+            return atoi(path + length);
+    }
+    return -1;
+}
+
+/* A device or a pipe cannot be replaced by a rename: write to it directly. So is a descriptor:
+ * whoever opened the file behind it goes on writing there. */
 static rlar_status open_special(rlar_file *file) {
-    RLAR_TRY(rlar__open(file->ctx, file->path, O_WRONLY, &file->fd));
+    const int own = own_descriptor(file->path);
+    if (own >= 0)
+        file->fd = fcntl(own, F_DUPFD_CLOEXEC, 0);
+    else
+        RLAR_TRY(rlar__open(file->ctx, file->path, O_WRONLY, &file->fd));
     return file->fd < 0 ? io_error(file->ctx, file->path, "open for writing") : RLAR_OK;
 }
 
@@ -108,6 +129,17 @@ static rlar_status open_named(rlar_file *file) {
     return status < 0 ? status : io_error(file->ctx, file->path, "create the file");
 }
 
+/* The new file has the owner and the group of the old one, or, where we may not give it these, no
+ * rights for a group that was not meant. The mode that it gets. */
+static mode_t keep_owner(const rlar_file *file, const struct stat *old) {
+    const mode_t mode = old->st_mode & 07777;
+    if (TEMP_FAILURE_RETRY(fchown(file->fd, old->st_uid, old->st_gid)) == 0)
+        return mode;
+    if (TEMP_FAILURE_RETRY(fchown(file->fd, (uid_t)-1, old->st_gid)) == 0)
+        return mode & ~(mode_t)S_ISUID;
+    return mode & ~(mode_t)(S_ISUID | S_ISGID | S_IRWXG);
+}
+
 static rlar_status open_temporary(rlar_file *file) {
     struct stat target;
     const bool exists = TEMP_FAILURE_RETRY(stat(file->path, &target)) == 0;
@@ -115,7 +147,7 @@ static rlar_status open_temporary(rlar_file *file) {
         return io_error(file->ctx, file->path, "create the file");
     if (exists && S_ISDIR(target.st_mode))
         return rlar__fail(file->ctx, RLAR_E_IO, "%s: is a folder; name a file", file->path);
-    if (exists && !S_ISREG(target.st_mode))
+    if ((exists && !S_ISREG(target.st_mode)) || own_descriptor(file->path) >= 0)
         return open_special(file);
     file->name_room = strlen(file->path) + NAME_EXTRA;
     RLAR_TRY(rlar__calloc(file->ctx, (int64_t)file->name_room, 1, "a file name", &file->temporary));
@@ -123,7 +155,7 @@ static rlar_status open_temporary(rlar_file *file) {
     RLAR_TRY(open_nameless(file));
     if (file->fd < 0)
         RLAR_TRY(open_named(file));
-    if (exists && TEMP_FAILURE_RETRY(fchmod(file->fd, target.st_mode & 07777)) != 0 &&
+    if (exists && TEMP_FAILURE_RETRY(fchmod(file->fd, keep_owner(file, &target))) != 0 &&
         errno != EPERM)
         return io_error(file->ctx, file->path, "set the mode");
     return RLAR_OK;
@@ -150,11 +182,12 @@ static bool follow_link(char path[PATH_MAX]) {
 static rlar_status target_path(rlar_ctx *ctx, const char *path, char **out) {
     char real[PATH_MAX];
     int links = 0;
+    errno = EINVAL; /* where no link is asked for */
     if ((size_t)snprintf(real, sizeof real, "%s", path) >= sizeof real) {
         errno = ENAMETOOLONG;
         return io_error(ctx, path, "create the file");
     }
-    while (links < MAX_LINKS && follow_link(real))
+    while (links < MAX_LINKS && own_descriptor(real) < 0 && follow_link(real))
         links++;
     if (links < MAX_LINKS && errno != EINVAL && errno != ENOENT) /* EINVAL: not a link */
         return io_error(ctx, path, "create the file");
@@ -197,17 +230,27 @@ static rlar_status write_all(rlar_file *file, const char *bytes, size_t size) {
     return RLAR_OK;
 }
 
+/* After a failure nobody knows what is in the file: every later call fails, too. */
+static rlar_status put(rlar_file *file, const char *bytes, size_t size) {
+    if (file->failed)
+        return rlar__fail(file->ctx, RLAR_E_IO, "%s: cannot write: an earlier write failed",
+                          file->path);
+    const rlar_status status = write_all(file, bytes, size);
+    file->failed = status < 0;
+    return status;
+}
+
 static rlar_status flush(rlar_file *file) {
     const size_t size = file->filled;
     file->filled = 0;
-    return write_all(file, file->buffer, size);
+    return put(file, file->buffer, size);
 }
 
 rlar_status rlar_file_write(rlar_file *file, const void *bytes, size_t size) {
-    if (size > BUFFER - file->filled)
+    if (file->failed || size > BUFFER - file->filled)
         RLAR_TRY(flush(file));
     if (size > BUFFER)
-        return write_all(file, bytes, size);
+        return put(file, bytes, size);
     if (size > 0)
         memcpy(file->buffer + file->filled, bytes, size);
     file->filled += size;

@@ -57,12 +57,7 @@ static rlar_status check_format_name(rlar_ctx *ctx, const char *format) {
 static rlar_status check_options(rlar_ctx *ctx, const rlar_read_options *given, bool whole,
                                  rlar_read_options *out) {
     rlar_read_options o = RLAR_INIT(rlar_read_options);
-    if (given && given->size < sizeof given->size)
-        return rlar__fail(ctx, RLAR_E_ARG,
-                          "read options: size is %zu; set it to sizeof(rlar_read_options)",
-                          given->size);
-    if (given)
-        memcpy(&o, given, given->size < sizeof o ? given->size : sizeof o);
+    RLAR_TRY(rlar__options_take(ctx, "rlar_read_options", given, &o, sizeof o));
     RLAR_TRY(check_format_name(ctx, o.format));
     if (o.header < -1 || o.header > 1)
         return rlar__fail(ctx, RLAR_E_ARG,

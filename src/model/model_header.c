@@ -328,12 +328,24 @@ rlar_status rlar__header_sizes(rlar_ctx *ctx, rlar_header *header, size_t data_s
 
 /* ---- Texts ---- */
 
+/* What is shown on a line must stay on it: a class name with a line break would be two answers. */
+static rlar_status check_text(rlar_ctx *ctx, const char *text) {
+    if (!rlar__name_fault(text, strlen(text)))
+        return RLAR_OK;
+    return rlar__fail(ctx, RLAR_E_MODEL,
+                      "a class, feature or other name has a control character, such as a line "
+                      "break; make the model again");
+}
+
+static rlar_status copy_text(rlar_ctx *ctx, const char *text, rlar_texts *out) {
+    RLAR_TRY(check_text(ctx, text));
+    return rlar__texts_add(ctx, out, text, strlen(text));
+}
+
 /* The header has checked that all are texts. A missing list has no entries. */
 static rlar_status copy_list(rlar_ctx *ctx, const json_t *list, rlar_texts *out) {
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const char *text = json_string_value(json_array_get(list, i));
-        RLAR_TRY(rlar__texts_add(ctx, out, text, strlen(text)));
-    }
+    for (size_t i = 0; i < json_array_size(list); i++)
+        RLAR_TRY(copy_text(ctx, json_string_value(json_array_get(list, i)), out));
     return RLAR_OK;
 }
 
@@ -343,10 +355,11 @@ rlar_status rlar__header_texts(rlar_ctx *ctx, const rlar_header *header, rlar_mo
     RLAR_TRY(copy_list(ctx, header->classes, &model->classes));
     RLAR_TRY(copy_list(ctx, header->features, &model->features));
     json_object_foreach(header->params, key, value) {
-        const char *text = json_string_value(value);
-        RLAR_TRY(rlar__texts_add(ctx, &model->param_names, key, strlen(key)));
-        RLAR_TRY(rlar__texts_add(ctx, &model->param_values, text, strlen(text)));
+        RLAR_TRY(copy_text(ctx, key, &model->param_names));
+        RLAR_TRY(copy_text(ctx, json_string_value(value), &model->param_values));
     }
+    RLAR_TRY(check_text(ctx, meta_text(header, "method")));
+    RLAR_TRY(check_text(ctx, meta_text(header, "version")));
     RLAR_TRY(rlar__strdup(ctx, meta_text(header, "method"), &model->method));
     return rlar__strdup(ctx, meta_text(header, "version"), &model->version);
 }

@@ -271,11 +271,12 @@ static rlar_status load_fd(rlar_ctx *ctx, int fd, rlar_model **out) {
         return read_error(ctx, "read");
     if (S_ISDIR(info.st_mode))
         return rlar__fail(ctx, RLAR_E_MODEL, "not an rlar model: it is a folder; name a file");
-    const bool regular = S_ISREG(info.st_mode);
+    /* Some files have more bytes than they say: those of /proc have none. */
+    const bool sized = S_ISREG(info.st_mode) && info.st_size >= (off_t)sizeof start;
     RLAR_TRY(read_full(ctx, fd, start, sizeof start, &used));
     RLAR_TRY(
-        rlar__model_check_start(ctx, start, used, regular ? (uint64_t)info.st_size : UINT64_MAX));
-    int64_t capacity = regular ? (int64_t)info.st_size + 1 : 1 << 16;
+        rlar__model_check_start(ctx, start, used, sized ? (uint64_t)info.st_size : UINT64_MAX));
+    int64_t capacity = sized ? (int64_t)info.st_size + 1 : 1 << 16;
     rlar_status status = rlar__alloc(ctx, capacity, 1, "the bytes of the model file", &buffer);
     if (status >= 0) {
         memcpy(buffer, start, used);

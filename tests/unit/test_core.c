@@ -604,6 +604,66 @@ static void test_file_errors(void **state) {
     rlar_ctx_free(ctx);
 }
 
+/* A host that looks at the answer of commit alone must not get a torn file. */
+static void test_failed_writes_are_remembered(void **state) {
+    (void)state;
+    rlar_ctx *ctx = new_ctx(1, 0);
+    rlar_file *file = NULL;
+    char *bytes = calloc(1, 200000);
+    assert_int_equal(rlar_file_create(ctx, "/dev/full", &file), RLAR_OK);
+    assert_int_equal(rlar_file_write(file, bytes, 200000), RLAR_E_IO);
+    assert_non_null(strstr(rlar_ctx_error(ctx), "No space left"));
+    assert_int_equal(rlar_file_write(file, bytes, 1), RLAR_E_IO);
+    assert_string_equal(rlar_ctx_error(ctx), "/dev/full: cannot write: an earlier write failed");
+    assert_int_equal(rlar_file_commit(file), RLAR_E_IO);
+    free(bytes);
+    rlar_ctx_free(ctx);
+}
+
+/* What somebody else has opened is written to where they are, and not replaced. */
+static void test_descriptors_are_written_to(void **state) {
+    (void)state;
+    rlar_ctx *ctx = new_ctx(1, 0);
+    rlar_file *file = NULL;
+    char path[128], name[64];
+    path_in(path, sizeof path, "diary");
+    write_file(ctx, path, "old,", true);
+    const int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+    assert_true(fd >= 0);
+    snprintf(name, sizeof name, "/dev/fd/%d", fd);
+    write_file(ctx, name, "new,", true);
+    snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+    write_file(ctx, name, "newer", true);
+    assert_content(path, "old,new,newer");
+    close(fd);
+    assert_int_equal(rlar_file_create(ctx, name, &file), RLAR_E_IO);
+    assert_non_null(strstr(rlar_ctx_error(ctx), "cannot open for writing: Bad file descriptor"));
+    assert_int_equal(rlar_file_create(ctx, "/dev/fd/1x", &file), RLAR_E_IO);
+    unlink(path);
+    rlar_ctx_free(ctx);
+}
+
+/* The mode speaks of a group: it is kept together with it. Only root can try. */
+static void test_owners_are_kept(void **state) {
+    (void)state;
+    char path[128];
+    struct stat st;
+    if (geteuid() != 0)
+        skip();
+    rlar_ctx *ctx = new_ctx(1, 0);
+    path_in(path, sizeof path, "theirs");
+    write_file(ctx, path, "old", true);
+    assert_int_equal(chown(path, 1234, 4321), 0);
+    assert_int_equal(chmod(path, 0640), 0);
+    write_file(ctx, path, "new", true);
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_uid, 1234);
+    assert_int_equal(st.st_gid, 4321);
+    assert_int_equal(st.st_mode & 07777, 0640);
+    unlink(path);
+    rlar_ctx_free(ctx);
+}
+
 static void test_status_texts(void **state) {
     (void)state;
     for (int s = RLAR_E_INTERNAL; s <= RLAR_W_ZERO; s++)
@@ -719,6 +779,10 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_large_writes, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_two_files_appear_together, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_file_errors, make_folder, remove_folder),
+        cmocka_unit_test(test_failed_writes_are_remembered),
+        cmocka_unit_test_setup_teardown(test_descriptors_are_written_to, make_folder,
+                                        remove_folder),
+        cmocka_unit_test_setup_teardown(test_owners_are_kept, make_folder, remove_folder),
         cmocka_unit_test(test_status_texts),
         cmocka_unit_test(test_names_that_are_near),
         cmocka_unit_test(test_long_texts_are_cut_in_the_middle),

@@ -105,7 +105,8 @@ static void test_options_refused(void **state) {
     desk d = new_desk();
     put(&d, "x.csv", small);
     d.options.size = 4;
-    refuse(&d, "x.csv", RLAR_E_ARG, "read options: size is 4; set it to sizeof(rlar_read_options)");
+    refuse(&d, "x.csv", RLAR_E_ARG,
+           "rlar_read_options: size is 4; set it to sizeof(rlar_read_options)");
     d.options.size = sizeof d.options;
     d.options.header = 2;
     refuse(&d, "x.csv", RLAR_E_ARG, "read options: header is 2; use 1 (yes), -1 (no) or 0 (guess)");

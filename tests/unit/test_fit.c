@@ -232,6 +232,16 @@ static void test_refusals(void **state) {
     rlar_predict_options po = RLAR_INIT(rlar_predict_options);
     po.classifier = "svm";
     assert_int_equal(rlar_predict(ctx, model, data, &po, classes, NULL), RLAR_E_ARG);
+    /* Options without their size would be those of nobody. */
+    rlar_info info = {0};
+    double right = 0;
+    o.size = po.size = 0;
+    assert_int_equal(rlar_fit(ctx, data, NULL, &o, &none, NULL), RLAR_E_ARG);
+    assert_string_equal(rlar_ctx_error(ctx),
+                        "rlar_fit_options: size is 0; set it to sizeof(rlar_fit_options)");
+    assert_int_equal(rlar_fit(ctx, data, NULL, NULL, &none, &info), RLAR_E_ARG);
+    assert_int_equal(rlar_predict(ctx, model, data, &po, classes, NULL), RLAR_E_ARG);
+    assert_int_equal(rlar_training_accuracy(ctx, model, &po, &right), RLAR_E_ARG);
     assert_null(none);
     rlar_model_free(model);
     rlar_data_free(data);

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <float.h>
 #include <jansson.h>
@@ -68,7 +69,7 @@ static rlar_model *make_model(rlar_ctx *ctx, const char *chain, bool names) {
     for (int i = 0; i < N; i++)
         m->z_class[i] = i % C;
     add(ctx, &m->classes, "a\"b\\c");
-    add(ctx, &m->classes, "tab\there \"checksum\":\"crc64-xz:0000");
+    add(ctx, &m->classes, "told here \"checksum\":\"crc64-xz:0000");
     add(ctx, &m->classes,
         "Stra\xc3\x9f"
         "e \xf0\x9f\x98\x80");
@@ -350,6 +351,10 @@ static void test_refusals(void **state) {
         {"\"references\":{\"dtype\":\"F64\",\"shape\":[5,2]",
          "\"references\":{\"dtype\":\"F64\",\"shape\":[-,2]", "the header is not valid JSON"},
         {"\"b\":{\"dtype\"", "\"c\":{\"dtype\"", "tensor \"c\" does not belong"},
+        {"\"version\":\"9.9.9\"", "\"version\":\"9\\n.9\"", "a control character"},
+        {"\"method\":\"a method of tomorrow\"", "\"method\":\"a method\\tof t\\tmoro\"",
+         "a control character"},
+        {"\\\"paper\\\"", "\\\"p\\\\nr\\\"", "a control character"},
     };
     rlar_ctx *ctx = new_ctx();
     rlar_model *m = make_model(ctx, "minmax", false);
@@ -623,6 +628,38 @@ static void test_names_must_be_utf8(void **state) {
     rlar_ctx_free(ctx);
 }
 
+/* One answer on two lines. */
+static void test_names_stay_on_a_line(void **state) {
+    (void)state;
+    rlar_ctx *ctx = new_ctx();
+    rlar_model *m = make_model(ctx, "unit", false);
+    rlar__texts_free(&m->classes);
+    add(ctx, &m->classes, "good");
+    add(ctx, &m->classes, "bad\nnews");
+    expect_bad_model(ctx, m, "a control character, such as a line break");
+    rlar_ctx_free(ctx);
+}
+
+/* A regular file of no bytes that has some: the command line of this process, whose beginning is
+ * that of a model for a moment. */
+static void test_file_without_a_size(void **state) {
+    (void)state;
+    static const char start[] = "AB\0\0\0\0\0\0{\"}";
+    char kept[sizeof start];
+    rlar_ctx *ctx = new_ctx();
+    rlar_model *loaded = NULL;
+    char *own = program_invocation_name; /* argv[0], where the system reads it */
+    assert_true(strlen(own) > sizeof start);
+    memcpy(kept, own, sizeof start);
+    memcpy(own, start, sizeof start);
+    const rlar_status status = rlar_model_load(ctx, "/proc/self/cmdline", &loaded);
+    memcpy(own, kept, sizeof start);
+    assert_int_equal(status, RLAR_E_MODEL);
+    assert_non_null(strstr(rlar_ctx_error(ctx), "/proc/self/cmdline: at least"));
+    assert_int_equal(rlar_ctx_memory(ctx), 0);
+    rlar_ctx_free(ctx);
+}
+
 static void write_file(const char *path, const void *bytes, size_t size) {
     FILE *f = fopen(path, "wb");
     assert_non_null(f);
@@ -729,14 +766,24 @@ static void test_long_pipe(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_extreme_scores),
-        cmocka_unit_test(test_round_trip),  cmocka_unit_test(test_layout),
-        cmocka_unit_test(test_crc),         cmocka_unit_test(test_every_truncation),
-        cmocka_unit_test(test_every_bit),   cmocka_unit_test(test_mutations),
-        cmocka_unit_test(test_refusals),    cmocka_unit_test(test_bad_contents),
-        cmocka_unit_test(test_headers),     cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_not_written), cmocka_unit_test(test_no_memory_for_json),
-        cmocka_unit_test(test_not_a_model), cmocka_unit_test(test_names_must_be_utf8),
-        cmocka_unit_test(test_long_pipe),   cmocka_unit_test(test_files),
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_layout),
+        cmocka_unit_test(test_crc),
+        cmocka_unit_test(test_every_truncation),
+        cmocka_unit_test(test_every_bit),
+        cmocka_unit_test(test_mutations),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_bad_contents),
+        cmocka_unit_test(test_headers),
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_not_written),
+        cmocka_unit_test(test_no_memory_for_json),
+        cmocka_unit_test(test_not_a_model),
+        cmocka_unit_test(test_names_must_be_utf8),
+        cmocka_unit_test(test_long_pipe),
+        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_names_stay_on_a_line),
+        cmocka_unit_test(test_file_without_a_size),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

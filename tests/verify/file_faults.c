@@ -147,6 +147,10 @@ REAL(int, fchmod, (int fd, mode_t mode)) {
     return strikes("fchmod", false) ? -1 : __real_fchmod(fd, mode);
 }
 
+REAL(int, fchown, (int fd, uid_t user, gid_t group)) {
+    return strikes("fchown", false) ? -1 : __real_fchown(fd, user, group);
+}
+
 REAL(int, ftruncate64, (int fd, off_t size)) {
     return strikes("ftruncate", false) ? -1 : __real_ftruncate64(fd, size);
 }
@@ -271,10 +275,10 @@ static void strike_everywhere(world *w, const call *c, int64_t every, tally *t) 
 /* Everything is on the disk before the name changes, and the change is, before the call ends. */
 static void check_order(world *w) {
     static const char *const order[] = {
-        "readlink stat open access fchmod write write write fsync linkat close openfolder rename "
-        "fsync close ",
-        "readlink stat open open fchmod write write write fsync close openfolder rename fsync "
-        "close "};
+        "readlink stat open access fchown fchmod write write write fsync linkat close openfolder "
+        "rename fsync close ",
+        "readlink stat open open fchown fchmod write write write fsync close openfolder rename "
+        "fsync close "};
     const call *c = calls();
     while (strcmp(c->function, "rlar_file_commit") != 0)
         c++;
