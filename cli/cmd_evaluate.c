@@ -4,6 +4,7 @@
  * plan.c reads the options that tune has too, evaluate_out.c prints. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli.h"
 
@@ -26,12 +27,13 @@ static int plan_sizes(cli *c, sizes *out) {
         good = cli_parse_int(list.item[i], 1, &value);
         out->value[out->count++] = (double)value;
     }
+    const int code = good ? cli_distinct(c, "--train-per-class", text, &list)
+                          : cli_usage(c,
+                                      "--train-per-class '%s': whole numbers of at least 1 "
+                                      "expected, e.g. 5 or 5,10,20",
+                                      text);
     cli_words_free(&list);
-    return good ? 0
-                : cli_usage(c,
-                            "--train-per-class '%s': whole numbers of at least 1 expected, "
-                            "e.g. 5 or 5,10,20",
-                            text);
+    return code;
 }
 
 /* Exactly one of the three ways to split; no default, since each means another question. */
@@ -72,6 +74,44 @@ static int plan_make(cli *c, cli_plan *p, sizes *out) {
         return cli_usage(c, "--json, --csv and --latex exclude each other");
     const int code = plan_split(c, p, out);
     return code == 0 ? cli_plan_make(c, a->methods != NULL ? a->methods : "rlar", p) : code;
+}
+
+/* ---- the data ---- */
+
+/* What a DATA is: a file or folder as given or in the data folder. False where it has no identity
+ * that could be asked for: standard input, a pipe, or nothing at all, which the reader will tell.
+ */
+static bool identify(const cli *c, const char *word, struct stat *out) {
+    if (strcmp(word, "-") == 0)
+        return false;
+    bool found = stat(word, out) == 0;
+    char *there = found ? NULL : cli_data_find(c, word);
+    if (there != NULL)
+        found = stat(there, out) == 0;
+    free(there);
+    return found && (S_ISREG(out->st_mode) || S_ISDIR(out->st_mode));
+}
+
+/* The same data twice would count as two data sets that agree. */
+static int check_data(cli *c) {
+    const int count = c->args.words;
+    struct stat *info = cli_alloc((size_t)count * sizeof *info);
+    bool *known = cli_alloc((size_t)count * sizeof *known);
+    int code = 0;
+    for (int i = 0; i < count && code == 0; i++) {
+        const char *word = c->args.word[i];
+        known[i] = identify(c, word, &info[i]);
+        for (int j = 0; j < i && code == 0; j++)
+            if (strcmp(c->args.word[j], word) == 0)
+                code = cli_usage(c, "%s is given twice; each DATA counts once", word);
+            else if (known[i] && known[j] && info[i].st_dev == info[j].st_dev &&
+                     info[i].st_ino == info[j].st_ino)
+                code = cli_usage(c, "%s and %s are the same file; each DATA counts once",
+                                 c->args.word[j], word);
+    }
+    free(info);
+    free(known);
+    return code;
 }
 
 /* ---- the runs ---- */
@@ -161,6 +201,8 @@ int cli_cmd_evaluate(cli *c) {
     runs r = {0};
     const double begun = cli_now();
     int code = plan_make(c, &p, &size);
+    if (code == 0)
+        code = check_data(c);
     if (code == 0)
         code = cli_out_open(c, c->args.output);
     if (code == 0) {

@@ -66,7 +66,7 @@ static int choose_methods(cli *c, reproduction *r) {
     cli_words *list = &r->method;
     if (c->args.methods != NULL)
         return cli_words_split(c->args.methods, list)
-                   ? 0
+                   ? cli_distinct(c, "--methods", c->args.methods, list)
                    : cli_usage(c, "--methods '%s': an empty name; NAME,NAME,... expected",
                                c->args.methods);
     list->item = cli_alloc((size_t)r->paper.count * sizeof *list->item);

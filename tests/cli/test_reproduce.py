@@ -170,6 +170,7 @@ class Reproduce(Case):
         self.assertIn("none of the data", done.err)
         self.assertFalse(self.path("rlar-reproduce.journal").exists())
         self.fails(USAGE, "reproduce", "uci", "--methods", "rlar,nothing", "--data-dir", DATA)
+        self.fails(USAGE, "reproduce", "uci", "--methods", "rr,lda,rr", "--data-dir", DATA, says="rr is given twice")
 
     def test_a_missing_file_is_told_once(self):
         """With where it comes from; JSON has every place that was skipped for it."""
