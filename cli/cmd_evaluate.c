@@ -114,6 +114,53 @@ static int check_data(cli *c) {
     return code;
 }
 
+/* The last parts of a path: "x.csv", "a/x.csv"; all of it where it has no more. */
+static char *tail_of(const char *path, int parts) {
+    size_t end = strlen(path);
+    while (end > 1 && path[end - 1] == '/')
+        end--;
+    size_t start = end;
+    while (start > 0 && (path[start - 1] != '/' || --parts > 0))
+        start--;
+    return cli_strdup(path + start, end - start);
+}
+
+static bool shares_name(const cli_data *data, int count, int index) {
+    for (int i = 0; i < count; i++)
+        if (i != index && strcmp(data[i].name, data[index].name) == 0)
+            return true;
+    return false;
+}
+
+/* How many parts the longest path can have. */
+static int most_parts(const cli_data *data, int count) {
+    int most = 1;
+    for (int i = 0; i < count; i++) {
+        int parts = 1;
+        for (const char *at = data[i].file; *at != '\0'; at++)
+            parts += *at == '/';
+        most = parts > most ? parts : most;
+    }
+    return most;
+}
+
+/* Results are told apart by the names of their data, so that no two may be alike. Those that are
+ * take on one part of their path after the other, from its end: x, x.csv, a/x.csv. */
+static void name_apart(cli_data *data, int count) {
+    bool *alike = cli_alloc((size_t)count * sizeof *alike);
+    const int most = most_parts(data, count);
+    for (int parts = 1; parts <= most; parts++) {
+        for (int i = 0; i < count; i++)
+            alike[i] = shares_name(data, count, i);
+        for (int i = 0; i < count; i++)
+            if (alike[i]) {
+                free(data[i].name);
+                data[i].name = tail_of(data[i].file, parts);
+            }
+    }
+    free(alike);
+}
+
 /* ---- the runs ---- */
 
 typedef struct runs {
@@ -145,19 +192,26 @@ static int run_one(cli *c, cli_plan *p, runs *r, const cli_data *data, double si
     return code;
 }
 
-/* Data are kept until the end: rows point into them. */
-static int run_all(cli *c, cli_plan *p, const sizes *size, runs *r) {
+/* All data, before the first fit: a file that cannot be read is known at once, and so are the names
+ * of all. They are kept until the end: rows point into them. */
+static int load_all(cli *c, runs *r) {
     int code = 0;
     for (int i = 0; i < c->args.words && code == 0; i++) {
-        cli_data *data = &r->data[i];
-        code = cli_data_load(c, c->args.word[i], (rlar_missing)c->args.missing, data);
-        if (code != 0)
-            break;
-        r->n_data = i + 1;
-        code = cli_need_labels(c, data);
-        for (int s = 0; s < size->count && code == 0; s++)
-            code = run_one(c, p, r, data, size->value[s]);
+        code = cli_data_load(c, c->args.word[i], (rlar_missing)c->args.missing, &r->data[i]);
+        r->n_data += code == 0;
     }
+    if (code == 0)
+        name_apart(r->data, r->n_data);
+    for (int i = 0; i < r->n_data && code == 0; i++)
+        code = cli_need_labels(c, &r->data[i]);
+    return code;
+}
+
+static int run_all(cli *c, cli_plan *p, const sizes *size, runs *r) {
+    int code = load_all(c, r);
+    for (int i = 0; i < r->n_data && code == 0; i++)
+        for (int s = 0; s < size->count && code == 0; s++)
+            code = run_one(c, p, r, &r->data[i], size->value[s]);
     return code;
 }
 

@@ -284,6 +284,22 @@ class SeveralAtOnce(Evaluate):
                              "--trials", "3")
         self.assertEqual(without_seconds(whole["results"][1]), without_seconds(alone["results"][0]))
 
+    def test_data_of_one_name(self):
+        """Each gets as much of its path as tells it from the others; who has a name of its own keeps it."""
+        for files, names in ((("a/x.csv", "b/x.csv", "t.csv"), ["a/x.csv", "b/x.csv", "t"]),
+                             (("a/x.csv", "a/x.tsv"), ["x.csv", "x.tsv"]),
+                             (("x.csv", "a/x.csv", "b/x.csv.csv"), ["x.csv", "a/x.csv", "b/x.csv.csv"]),
+                             (("x", "a/x", "b/c/x", "b/x"), ["x", "a/x", "c/x", "b/x"]),
+                             (("a/c/x", "b/c/x"), ["a/c/x", "b/c/x"])):
+            for i, file in enumerate(files):
+                self.write(file, table_text(*hard_data(seed=i), separator="\t" if file.endswith("tsv") else ","))
+            whole = self.evaluate("--train-per-class", "4,6", *(("--format", "csv") if files[0][-1] == "x" else ()),
+                                  data=files)
+            self.assertEqual([d["name"] for d in whole["data"]], names)
+            self.assertEqual([r["data"] for r in whole["results"]], [n for n in names for _ in range(2)])
+            for file in files:
+                self.path(file).unlink()
+
     def test_nothing_counts_twice(self):
         """Data, sizes or methods given again would be taken for further evidence."""
         self.write("d/u.csv", table_text(*hard_data(seed=1)))

@@ -158,6 +158,19 @@ class Text(Report):
         self.assertEqual(page.figures, 3)
         self.assertIn("rlar reproduce uci", self.path("paper.html").read_text())
 
+    def test_data_of_one_name(self):
+        """Two files of the same name are two data sets, on the page and in the figure."""
+        for folder, seed in (("a", 1), ("b", 2)):
+            self.write(f"{folder}/x.csv", table_text(*blobs(12, 4, 2, seed=seed, spread=60)))
+        self.ok("evaluate", "a/x.csv", "b/x.csv", "--methods", "lda", "--train-per-class", "3,5", "--trials", "2", "--json",
+                "-o", "same.json")
+        text = self.page("same.json")
+        rows = [["a/x.csv", "3 per class"], ["a/x.csv", "5 per class"], ["b/x.csv", "3 per class"], ["b/x.csv", "5 per class"]]
+        self.assertEqual([row[:2] for row in Outline(text).tables[1][1:]], rows)
+        if shutil.which("gnuplot"):
+            for name in ("a/x.csv", "b/x.csv"):
+                self.assertIn(f"<figcaption>Accuracy by training size: {name}, lda", text)
+
     def test_without_gnuplot(self):
         self.path("empty").mkdir()
         text = self.page(self.rich(), env={"PATH": str(self.path("empty"))})
