@@ -297,6 +297,32 @@ class Repeat(Report):
             self.command("--methods", "rlar,lda", "--train-fraction", "0.5", "--trials", "2", "--tune", tune, "--tune-folds", "2",
                          "--grid", "rlar.alpha=0.01,1", "--grid", "scale=none,minmax+unit", "-k", "2")
 
+    def test_coarse(self):
+        """The whole axes in the order given, of which the cells that were tried show a part, in another order."""
+        self.write("t.csv", table_text(*blobs(14, 5, 3, seed=4, spread=70)))
+        alpha, beta = "rlar.alpha=10,0.001,0.01,1,0.1,100", "rlar.beta=0.01,0.1,1,10,100"
+        for tune in ("cv", "oracle"):
+            words = self.command("--train-per-class", "5", "--trials", "2", "--tune", tune, "--coarse", "--preset", "paper",
+                                 "--grid", alpha, "--grid", beta)
+            self.assertLessEqual({"--coarse", alpha, beta}, set(words))
+            first = json.loads(self.path("first.json").read_text())
+            cells = first["results"][0]["grid"]["cells"]
+            self.assertLess(len(cells), 30)
+        for key in ("values", "coarse"):  # of an older version
+            first["protocol"].pop(key, None)
+            first["results"][0]["grid"].pop(key, None)
+        self.write("first.json", json.dumps(first))
+        old = re.search(r"<pre><code>(.*?)</code>", self.page("first.json"), re.DOTALL).group(1)
+        self.assertNotIn("--coarse", old)
+        self.assertRegex(old, r"--grid rlar\.alpha=[-e.\d,]+ --grid rlar\.beta=[-e.\d,]+ ")
+
+    def test_odd_grids(self):
+        """Whatever the file says of its axes, the page is written."""
+        for values in (3, [], [3], [[]], [[{"a": 1}, None, [1]]], [[1], [2], [3]], {"alpha": [1]}):
+            self.results("a.json", [result(grid={**grid(alpha=[1, 2], beta=[1, 2]), "values": values})],
+                         data=[{"file": "t.csv"}], protocol={"coarse": 3})
+            Outline(self.page("a.json"))
+
     def test_command_in_the_file(self):
         self.results("a.json", [result()], command="rlar evaluate 'my <data>.csv' --folds 3")
         self.assertIn("rlar evaluate &#39;my &lt;data&gt;.csv&#39; --folds 3", self.page("a.json"))
