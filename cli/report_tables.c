@@ -209,21 +209,23 @@ static bool has_method(const json_t *pair, const char *name) {
     return (a != NULL && strcmp(a, name) == 0) || (b != NULL && strcmp(b, name) == 0);
 }
 
-/* The pairs that the method is in, or (not `with`) the others; name NULL: all. */
+/* The pairs that the method is in, or (not `with`) the others; name NULL: all. What evaluate prints
+ * is corrected for the pairs with the first method alone, so that the page says for how many. */
 static void pair_table(cli *c, const json_t *pairs, const char *name, bool with) {
-    static const char *const column[] = {"a", "b", "a \xe2\x88\x92 b", "p", "p (Holm)"};
+    static const char *const column[] = {"a", "b", "a \xe2\x88\x92 b", "p", "p (Holm, all pairs)"};
+    const size_t count = json_array_size(pairs);
     char *caption = NULL;
     if (asprintf(&caption,
                  "Wilcoxon's signed-rank test of each pair%s%s; the difference of the means is in "
-                 "points",
+                 "points; Holm's correction for %zu pair%s",
                  name == NULL ? ""
                  : with       ? " with "
                               : " without ",
-                 name == NULL ? "" : name) < 0)
+                 name == NULL ? "" : name, count, count == 1 ? "" : "s") < 0)
         caption = NULL;
     cli_html_table(c, caption != NULL ? caption : "", column, COUNT(column), 2);
     free(caption);
-    for (size_t i = 0; i < json_array_size(pairs); i++) {
+    for (size_t i = 0; i < count; i++) {
         const json_t *pair = json_array_get(pairs, i);
         const double difference = 100 * number_of(pair, "difference");
         char text[48];

@@ -115,6 +115,18 @@ class Text(Report):
             self.assertFalse(any(name in row[:2] for row in tables[1][1:]))
         self.assertIn("<details>\n<summary>The other 21 pairs</summary>", text)
 
+    def test_p_says_for_how_many_pairs(self):
+        """The table of evaluate has p corrected for the pairs with the first method alone."""
+        self.ok("evaluate", "t.csv", "--methods", "rlar,lda,rr", "--train-per-class", "3", "--trials", "6", "--json", "-o", "c.json")
+        text = self.page("c.json")
+        table = next(table for table in Outline(text).tables if table[0][0] == "a")
+        self.assertEqual(table[0][3:], ["p", "p (Holm, all pairs)"])
+        self.assertIn("Holm&#39;s correction for 3 pairs</p>", text)
+        pairs = json.loads(self.path("c.json").read_text())["comparison"]["wilcoxon"]
+        self.assertEqual([row[4] for row in table[1:]], [f"{pair['p_holm']:.3g}" for pair in pairs])
+        self.assertEqual(self.page(self.many_pairs(8)).count("Holm&#39;s correction for 28 pairs</p>"), 2)
+        self.assertIn("Holm&#39;s correction for 1 pair</p>", self.page(self.many_pairs(2)))
+
     @unittest.skipIf(shutil.which("gnuplot") is None, "gnuplot is not installed")
     def test_figures(self):
         text = self.page(self.rich())
