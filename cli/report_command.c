@@ -1,4 +1,4 @@
-/* report_command.c - the command that repeats an evaluation, from what its JSON says.
+/* report_command.c - the command that repeats an evaluation or a tuning, from what its JSON says.
  *
  * Parameters that have their default value are left out, and so are those that a grid varies. How
  * the data were read (--label, --missing, ...) is not recorded. */
@@ -181,36 +181,58 @@ static void put_methods(FILE *out, const cli_results *results) {
     }
 }
 
-char *cli_report_command(const json_t *root, const cli_results *results) {
-    static const char *const key[] = {"trials",    "seed", "scale",     "classifier",
-                                      "neighbors", "tune", "tune_folds"};
-    static const char *const option[] = {"--trials",    "--seed", "--scale",     "--classifier",
-                                         "--neighbors", "--tune", "--tune-folds"};
-    const json_t *data = json_object_get(root, "data");
-    const json_t *protocol = json_object_get(root, "protocol");
-    char *text = NULL, *methods = distinct(results, 2, NULL);
-    size_t size = 0;
-    FILE *out = methods != NULL ? open_memstream(&text, &size) : NULL;
-    if (out == NULL) {
-        free(methods);
-        return NULL;
-    }
-    fputs("rlar evaluate", out);
-    for (size_t i = 0; i < json_array_size(data); i++) {
-        const char *file = json_string_value(json_object_get(json_array_get(data, i), "file"));
-        put_word(out, file != NULL ? file : "DATA");
-    }
-    fputs(" --methods", out);
-    put_word(out, methods);
-    const bool known =
-        put_split(out, results) && json_is_object(protocol) && json_array_size(data) > 0;
+/* The file of one data set; false where there is none. */
+static bool put_file(FILE *out, const json_t *data) {
+    const char *file = json_string_value(json_object_get(data, "file"));
+    put_word(out, file != NULL ? file : "DATA");
+    return data != NULL;
+}
+
+/* What stands in "protocol", with the same name or another one; of evaluate the folds do not. */
+static bool put_protocol(FILE *out, const json_t *protocol) {
+    static const char *const key[] = {"folds",      "trials",    "seed", "scale",
+                                      "classifier", "neighbors", "tune", "tune_folds"};
+    static const char *const option[] = {"--folds",      "--trials",    "--seed", "--scale",
+                                         "--classifier", "--neighbors", "--tune", "--tune-folds"};
     for (size_t i = 0; i < sizeof key / sizeof key[0]; i++)
         put_option(out, option[i], json_object_get(protocol, key[i]));
     fputs(json_is_true(json_object_get(protocol, "coarse")) ? " --coarse" : "", out);
+    return json_is_object(protocol);
+}
+
+/* DATA, methods and how to split; false where one of them is not told. */
+static bool put_evaluate(FILE *out, const json_t *data, const cli_results *results) {
+    char *methods = distinct(results, 2, NULL);
+    fputs("rlar evaluate", out);
+    for (size_t i = 0; i < json_array_size(data); i++)
+        (void)put_file(out, json_array_get(data, i));
+    fputs(" --methods", out);
+    put_word(out, methods != NULL ? methods : "");
+    free(methods);
+    return results->count > 0 && put_split(out, results) && json_array_size(data) > 0;
+}
+
+static bool put_tune(FILE *out, const json_t *data, const cli_result *result) {
+    fputs("rlar tune", out);
+    const bool known = put_file(out, data);
+    fputs(" --method", out);
+    put_word(out, result->part[2]);
+    return known && result->part[2][0] != '\0';
+}
+
+char *cli_report_command(const json_t *root, const cli_results *results) {
+    const json_t *data = json_object_get(root, "data");
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (out == NULL)
+        return NULL;
+    bool known = cli_is_tuning(results) ? put_tune(out, data, &results->item[0])
+                                        : put_evaluate(out, data, results);
+    known = put_protocol(out, json_object_get(root, "protocol")) && known;
     put_methods(out, results);
     fputs(" --json", out);
     fclose(out);
-    free(methods);
     if (known)
         return text;
     free(text);

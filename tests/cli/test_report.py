@@ -183,6 +183,31 @@ class Text(Report):
             for name in ("a/x.csv", "b/x.csv"):
                 self.assertIn(f"<figcaption>Accuracy by training size: {name}, lda", text)
 
+    def test_tuning(self):
+        """Cross-validated, and said to be a little too high; nothing of tests, trials and sizes that tune has not."""
+        whole = self.json_of("tune", "t.csv", "--folds", "3", "--trials", "2", "--grid", "alpha=0.01,0.1,1", "-p", "iters=3")
+        self.write("tune.json", json.dumps(whole))
+        text = self.page("tune.json")
+        data, results, protocol, params = Outline(text).tables
+        accuracy = whole["accuracy"]
+        self.assertEqual(data[1], ["t", "t.csv", "36", "6", "3"])
+        self.assertEqual(results[0], ["data", "method", "chosen cell", "accuracy", "standard error", "folds tested", "failed",
+                                      "cells", "as good"])
+        self.assertEqual(results[1:], [["t", "rlar", f"alpha={whole['best']['alpha']:g}",
+                                        f"{100 * accuracy['mean']:.2f} ± {100 * accuracy['std']:.2f}",
+                                        f"{100 * whole['standard_error']:.2f}", "6", "0", "3",
+                                        str(len(whole["within_one_standard_error"]))]])
+        self.assertIn("Cross-validated accuracy of the chosen cell in %, mean ± standard deviation over the folds", text)
+        self.assertIn("a little too high for new samples", text)
+        self.assertNotIn("Test accuracy", text)
+        self.assertEqual([row[0] for row in protocol[1:3]], ["folds", "trials"])
+        self.assertEqual(params[0], ["data", "method", "parameters", "simplest cell"])
+        self.assertEqual(params[1][3], f"alpha={whole['simplest']['alpha']:g}")
+        for odd in ({}, {"data": 3}, {"data": {}, "accuracy": {"trials": [None, 3, None]}, "best": 3, "simplest": [1],
+                                      "within_one_standard_error": 3, "standard_error": "x", "protocol": {"folds": []}}):
+            self.write("odd.json", json.dumps({"grid": {"axes": [], "cells": [{"accuracy": 1}]}, **odd}))
+            Outline(self.page("odd.json"))
+
     def test_without_gnuplot(self):
         self.path("empty").mkdir()
         text = self.page(self.rich(), env={"PATH": str(self.path("empty"))})
@@ -285,8 +310,8 @@ class Text(Report):
 class Repeat(Report):
     """The command on the page repeats the run."""
 
-    def command(self, *args):
-        first = self.json_of("evaluate", "t.csv", *args)
+    def command(self, *args, verb="evaluate"):
+        first = self.json_of(verb, "t.csv", *args)
         self.write("first.json", json.dumps(first))
         words = shlex.split(html.unescape(re.search(r"<pre><code>(.*?)</code>", self.page("first.json"), re.DOTALL).group(1)))
         self.assertEqual(words[0], "rlar")
@@ -327,6 +352,13 @@ class Repeat(Report):
         old = re.search(r"<pre><code>(.*?)</code>", self.page("first.json"), re.DOTALL).group(1)
         self.assertNotIn("--coarse", old)
         self.assertRegex(old, r"--grid rlar\.alpha=[-e.\d,]+ --grid rlar\.beta=[-e.\d,]+ ")
+
+    def test_tune(self):
+        self.write("t.csv", table_text(*blobs(14, 5, 3, seed=4, spread=70)))
+        self.command("--folds", "3", "--trials", "2", "--grid", "alpha=0.01,1", "--grid", "scale=none,minmax+unit", "--classifier",
+                     "knn", "--neighbors", "3", "-p", "beta=0.2", "--seed", "5", verb="tune")
+        words = self.command("--coarse", "--method", "mpda", "--grid", "gamma=1,0.01,0.1,100,10", verb="tune")
+        self.assertLessEqual({"--coarse", "mpda.gamma=1,0.01,0.1,100,10"}, set(words))
 
     def test_odd_grids(self):
         """Whatever the file says of its axes, the page is written."""
