@@ -272,6 +272,9 @@ typedef struct cli_plan {
  * the plan also after a failure. */
 int cli_plan_make(cli *c, const char *methods, cli_plan *p);
 void cli_plan_free(cli_plan *p);
+/* A usage error where a word, or a number however it is written, stands twice in the list, which is
+ * the `text` of the option. */
+int cli_distinct(cli *c, const char *option, const char *text, const cli_words *list);
 
 /* ---- comparison.c and evaluate_out.c ---- */
 typedef struct cli_comparison cli_comparison;

@@ -4,6 +4,7 @@
  * plan.c reads the options that tune has too, evaluate_out.c prints. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli.h"
 
@@ -26,12 +27,13 @@ static int plan_sizes(cli *c, sizes *out) {
         good = cli_parse_int(list.item[i], 1, &value);
         out->value[out->count++] = (double)value;
     }
+    const int code = good ? cli_distinct(c, "--train-per-class", text, &list)
+                          : cli_usage(c,
+                                      "--train-per-class '%s': whole numbers of at least 1 "
+                                      "expected, e.g. 5 or 5,10,20",
+                                      text);
     cli_words_free(&list);
-    return good ? 0
-                : cli_usage(c,
-                            "--train-per-class '%s': whole numbers of at least 1 expected, "
-                            "e.g. 5 or 5,10,20",
-                            text);
+    return code;
 }
 
 /* Exactly one of the three ways to split; no default, since each means another question. */
@@ -74,6 +76,91 @@ static int plan_make(cli *c, cli_plan *p, sizes *out) {
     return code == 0 ? cli_plan_make(c, a->methods != NULL ? a->methods : "rlar", p) : code;
 }
 
+/* ---- the data ---- */
+
+/* What a DATA is: a file or folder as given or in the data folder. False where it has no identity
+ * that could be asked for: standard input, a pipe, or nothing at all, which the reader will tell.
+ */
+static bool identify(const cli *c, const char *word, struct stat *out) {
+    if (strcmp(word, "-") == 0)
+        return false;
+    bool found = stat(word, out) == 0;
+    char *there = found ? NULL : cli_data_find(c, word);
+    if (there != NULL)
+        found = stat(there, out) == 0;
+    free(there);
+    return found && (S_ISREG(out->st_mode) || S_ISDIR(out->st_mode));
+}
+
+/* The same data twice would count as two data sets that agree. */
+static int check_data(cli *c) {
+    const int count = c->args.words;
+    struct stat *info = cli_alloc((size_t)count * sizeof *info);
+    bool *known = cli_alloc((size_t)count * sizeof *known);
+    int code = 0;
+    for (int i = 0; i < count && code == 0; i++) {
+        const char *word = c->args.word[i];
+        known[i] = identify(c, word, &info[i]);
+        for (int j = 0; j < i && code == 0; j++)
+            if (strcmp(c->args.word[j], word) == 0)
+                code = cli_usage(c, "%s is given twice; each DATA counts once", word);
+            else if (known[i] && known[j] && info[i].st_dev == info[j].st_dev &&
+                     info[i].st_ino == info[j].st_ino)
+                code = cli_usage(c, "%s and %s are the same file; each DATA counts once",
+                                 c->args.word[j], word);
+    }
+    free(info);
+    free(known);
+    return code;
+}
+
+/* The last parts of a path: "x.csv", "a/x.csv"; all of it where it has no more. */
+static char *tail_of(const char *path, int parts) {
+    size_t end = strlen(path);
+    while (end > 1 && path[end - 1] == '/')
+        end--;
+    size_t start = end;
+    while (start > 0 && (path[start - 1] != '/' || --parts > 0))
+        start--;
+    return cli_strdup(path + start, end - start);
+}
+
+static bool shares_name(const cli_data *data, int count, int index) {
+    for (int i = 0; i < count; i++)
+        if (i != index && strcmp(data[i].name, data[index].name) == 0)
+            return true;
+    return false;
+}
+
+/* How many parts the longest path can have. */
+static int most_parts(const cli_data *data, int count) {
+    int most = 1;
+    for (int i = 0; i < count; i++) {
+        int parts = 1;
+        for (const char *at = data[i].file; *at != '\0'; at++)
+            parts += *at == '/';
+        most = parts > most ? parts : most;
+    }
+    return most;
+}
+
+/* Results are told apart by the names of their data, so that no two may be alike. Those that are
+ * take on one part of their path after the other, from its end: x, x.csv, a/x.csv. */
+static void name_apart(cli_data *data, int count) {
+    bool *alike = cli_alloc((size_t)count * sizeof *alike);
+    const int most = most_parts(data, count);
+    for (int parts = 1; parts <= most; parts++) {
+        for (int i = 0; i < count; i++)
+            alike[i] = shares_name(data, count, i);
+        for (int i = 0; i < count; i++)
+            if (alike[i]) {
+                free(data[i].name);
+                data[i].name = tail_of(data[i].file, parts);
+            }
+    }
+    free(alike);
+}
+
 /* ---- the runs ---- */
 
 typedef struct runs {
@@ -105,19 +192,26 @@ static int run_one(cli *c, cli_plan *p, runs *r, const cli_data *data, double si
     return code;
 }
 
-/* Data are kept until the end: rows point into them. */
-static int run_all(cli *c, cli_plan *p, const sizes *size, runs *r) {
+/* All data, before the first fit: a file that cannot be read is known at once, and so are the names
+ * of all. They are kept until the end: rows point into them. */
+static int load_all(cli *c, runs *r) {
     int code = 0;
     for (int i = 0; i < c->args.words && code == 0; i++) {
-        cli_data *data = &r->data[i];
-        code = cli_data_load(c, c->args.word[i], (rlar_missing)c->args.missing, data);
-        if (code != 0)
-            break;
-        r->n_data = i + 1;
-        code = cli_need_labels(c, data);
-        for (int s = 0; s < size->count && code == 0; s++)
-            code = run_one(c, p, r, data, size->value[s]);
+        code = cli_data_load(c, c->args.word[i], (rlar_missing)c->args.missing, &r->data[i]);
+        r->n_data += code == 0;
     }
+    if (code == 0)
+        name_apart(r->data, r->n_data);
+    for (int i = 0; i < r->n_data && code == 0; i++)
+        code = cli_need_labels(c, &r->data[i]);
+    return code;
+}
+
+static int run_all(cli *c, cli_plan *p, const sizes *size, runs *r) {
+    int code = load_all(c, r);
+    for (int i = 0; i < r->n_data && code == 0; i++)
+        for (int s = 0; s < size->count && code == 0; s++)
+            code = run_one(c, p, r, &r->data[i], size->value[s]);
     return code;
 }
 
@@ -161,6 +255,8 @@ int cli_cmd_evaluate(cli *c) {
     runs r = {0};
     const double begun = cli_now();
     int code = plan_make(c, &p, &size);
+    if (code == 0)
+        code = check_data(c);
     if (code == 0)
         code = cli_out_open(c, c->args.output);
     if (code == 0) {

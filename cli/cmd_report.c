@@ -110,8 +110,12 @@ static int write_document(cli *c, const char *file, const cli_results *results, 
         free(chosen.item);
         return code;
     }
-    cli_report_accuracy(c, results);
-    cli_report_details(c, results);
+    if (cli_is_tuning(results)) {
+        cli_report_tuning(c, results);
+    } else {
+        cli_report_accuracy(c, results);
+        cli_report_details(c, results);
+    }
     return write_rest(c, file, root, results, number);
 }
 

@@ -66,7 +66,7 @@ static int choose_methods(cli *c, reproduction *r) {
     cli_words *list = &r->method;
     if (c->args.methods != NULL)
         return cli_words_split(c->args.methods, list)
-                   ? 0
+                   ? cli_distinct(c, "--methods", c->args.methods, list)
                    : cli_usage(c, "--methods '%s': an empty name; NAME,NAME,... expected",
                                c->args.methods);
     list->item = cli_alloc((size_t)r->paper.count * sizeof *list->item);
@@ -247,7 +247,7 @@ static int run_places(cli *c, reproduction *r) {
 /* ---- the verb ---- */
 
 /* The tables and how many of their places the data are there for. */
-static void list_tables(cli *c, const reproduction *r) {
+static void list_text(cli *c, const reproduction *r) {
     cli_table table = {.columns = 3};
     cli_table_add(&table, "table\tplace\tdata");
     for (int i = 0; i < r->places; i++) {
@@ -264,6 +264,52 @@ static void list_tables(cli *c, const reproduction *r) {
                       "above; by name only, with --json");
     }
     cli_table_print(c, &table);
+}
+
+/* A place, or with NULL a figure; those by name only are measured where they are asked for. */
+static json_t *list_entry(const cli *c, const char *table, const paper_entry *place) {
+    char title[160];
+    const char *how = NULL, *file = place != NULL ? place_missing(c, place, &how) : NULL;
+    json_t *entry = json_object();
+    if (place != NULL)
+        place_title(place, title, sizeof title);
+    cli_json_set(entry, "table", cli_json_text(table));
+    cli_json_set(entry, "place", cli_json_text(place != NULL ? title : NULL));
+    cli_json_set(entry, "data", cli_json_text(place != NULL ? place->data : NULL));
+    cli_json_set(entry, "missing", cli_json_text(file));
+    cli_json_set(entry, "how", cli_json_text(file != NULL ? how : NULL));
+    cli_json_set(entry, "by_name_only", json_boolean(place == NULL || strcmp(table, LARGE) == 0));
+    return entry;
+}
+
+/* The first entry of a place of the table that only its name asks for. */
+static bool large_place(const reproduction *r, int index) {
+    bool first = strcmp(r->paper.entry[index].table, LARGE) == 0;
+    for (int i = 0; i < index && first; i++)
+        first = !paper_same_place(&r->paper.entry[i], &r->paper.entry[index]);
+    return first;
+}
+
+/* The same as JSON, with every place of its own. */
+static json_t *list_json(const cli *c, const reproduction *r) {
+    static const char *const figure[] = {"sensitivity", "ksweep", "convergence", "matrices"};
+    json_t *list = json_array();
+    for (int i = 0; i < r->places; i++)
+        json_array_append_new(list, list_entry(c, r->place[i]->table, r->place[i]));
+    for (int i = 0; i < r->paper.count && c->args.words == 0; i++)
+        if (large_place(r, i))
+            json_array_append_new(list, list_entry(c, LARGE, &r->paper.entry[i]));
+    for (size_t i = 0; i < sizeof figure / sizeof figure[0]; i++)
+        if (named(c, figure[i]))
+            json_array_append_new(list, list_entry(c, figure[i], NULL));
+    return list;
+}
+
+static void list_tables(cli *c, const reproduction *r) {
+    if (c->args.json > 0)
+        cli_json_print(c, list_json(c, r));
+    else
+        list_text(c, r);
 }
 
 static int report(cli *c, const reproduction *r) {

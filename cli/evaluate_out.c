@@ -175,17 +175,36 @@ json_t *cli_json_tried(const rlar_eval_result *r, int64_t cell) {
     return object;
 }
 
-/* Every cell that was tried, for heat maps. */
+/* All values of an axis in the order given, also those that no cell was tried with. */
+static json_t *json_axis(const rlar_eval_result *r, int64_t axis) {
+    json_t *list = json_array();
+    for (int64_t i = 0; i < r->cells; i++) {
+        json_t *value = cli_json_value(r->cell_values[i * r->n_axes + axis]);
+        bool known = false;
+        for (size_t k = json_array_size(list); k > 0 && !known; k--)
+            known = json_equal(json_array_get(list, k - 1), value) != 0;
+        if (!known)
+            json_array_append(list, value);
+        json_decref(value);
+    }
+    return list;
+}
+
+/* The axes, their values, and every cell that was tried, for heat maps. */
 json_t *cli_json_grid(const rlar_eval_result *r) {
-    json_t *grid = json_object(), *axes = json_array(), *cells = json_array();
-    for (int64_t j = 0; j < r->n_axes; j++)
+    json_t *grid = json_object(), *axes = json_array(), *values = json_array();
+    json_t *cells = json_array();
+    for (int64_t j = 0; j < r->n_axes; j++) {
         json_array_append_new(axes, cli_json_text(r->axis_names[j]));
+        json_array_append_new(values, json_axis(r, j));
+    }
     for (int64_t i = 0; i < r->cells; i++) {
         if (r->cell_trials[i] == 0)
             continue;
         json_array_append_new(cells, cli_json_tried(r, i));
     }
     cli_json_set(grid, "axes", axes);
+    cli_json_set(grid, "values", values);
     cli_json_set(grid, "cells", cells);
     return grid;
 }
@@ -255,6 +274,8 @@ static json_t *json_protocol(const rlar_eval_spec *spec) {
     cli_json_set(protocol, "tune", cli_json_text(tune[spec->tune]));
     if (spec->tune_folds > 0)
         cli_json_set(protocol, "tune_folds", json_integer(spec->tune_folds));
+    if (spec->tune != RLAR_TUNE_NONE)
+        cli_json_set(protocol, "coarse", json_boolean(spec->coarse));
     return protocol;
 }
 

@@ -6,13 +6,53 @@
 
 #include "cli.h"
 
+/* Numbers by their value before texts; equal numbers, which may be written in two ways, by letters.
+ */
+static int compare_words(const void *a, const void *b) {
+    const char *s = *(const char *const *)a, *t = *(const char *const *)b;
+    double x = 0, y = 0;
+    const bool number = cli_parse_real(s, &x), other = cli_parse_real(t, &y);
+    if (number != other)
+        return number ? -1 : 1;
+    if (number && (x < y || x > y))
+        return x < y ? -1 : 1;
+    return strcmp(s, t);
+}
+
+static bool same_number(const char *s, const char *t) {
+    double x = 0, y = 0;
+    return cli_parse_real(s, &x) && cli_parse_real(t, &y) && !(x < y) && !(x > y);
+}
+
+/* What stands twice is a misprint. It would make two rows of one in a table of cells, and two
+ * independent observations of one in a test of the methods. */
+int cli_distinct(cli *c, const char *option, const char *text, const cli_words *list) {
+    const size_t count = (size_t)list->count;
+    const char **sorted = cli_alloc(count * sizeof *sorted);
+    int code = 0;
+    memcpy(sorted, list->item, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, compare_words);
+    for (size_t i = 1; i < count && code == 0; i++) {
+        if (strcmp(sorted[i - 1], sorted[i]) == 0)
+            code = cli_usage(c, "%s '%s': %s is given twice", option, text, sorted[i]);
+        else if (same_number(sorted[i - 1], sorted[i]))
+            code = cli_usage(c, "%s '%s': %s and %s are the same number", option, text,
+                             sorted[i - 1], sorted[i]);
+    }
+    free(sorted);
+    return code;
+}
+
 /* Parameters are made at once, so that a wrong one is found before any file is read. */
 static int plan_methods(cli *c, cli_plan *p, const char *names) {
     if (!cli_words_split(names, &p->methods))
         return cli_usage(c, "--methods '%s': an empty name; NAME,NAME,... expected", names);
+    int code = cli_distinct(c, "--methods", names, &p->methods);
+    if (code != 0)
+        return code;
     p->params = cli_alloc((size_t)p->methods.count * sizeof(rlar_params *));
     memset(p->params, 0, (size_t)p->methods.count * sizeof(rlar_params *));
-    const int code = cli_params_make(c, p->methods.item, p->methods.count, p->params);
+    code = cli_params_make(c, p->methods.item, p->methods.count, p->params);
     p->spec.methods = (const rlar_params *const *)p->params;
     p->spec.n_methods = p->methods.count;
     return code;
@@ -51,22 +91,6 @@ static int check_axis(cli *c, const cli_plan *p, const cli_assignment *axis,
     return code == 0 && tried == 0 ? try_values(c, first, axis->name, values) : code;
 }
 
-static int compare_texts(const void *a, const void *b) {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* A value that stands twice is a misprint, and would make two rows of one in a table of cells. */
-static int check_distinct(cli *c, const char *grid, const cli_words *values) {
-    const size_t count = (size_t)values->count;
-    const char **sorted = cli_alloc(count * sizeof *sorted), *twice = NULL;
-    memcpy(sorted, values->item, count * sizeof *sorted);
-    qsort(sorted, count, sizeof *sorted, compare_texts);
-    for (size_t i = 1; i < count && twice == NULL; i++)
-        twice = strcmp(sorted[i], sorted[i - 1]) == 0 ? sorted[i] : NULL;
-    free(sorted);
-    return twice == NULL ? 0 : cli_usage(c, "--grid '%s': %s is given twice", grid, twice);
-}
-
 /* One --grid: its values, and whether they can be used. */
 static int plan_axis(cli *c, cli_plan *p, int index) {
     cli_assignment *axis = &p->axis[index];
@@ -77,7 +101,7 @@ static int plan_axis(cli *c, cli_plan *p, int index) {
         return code;
     if (!cli_words_split(axis->value, values))
         return cli_usage(c, "--grid '%s': an empty value; NAME=V,V,... expected", text);
-    if ((code = check_distinct(c, text, values)) != 0)
+    if ((code = cli_distinct(c, "--grid", text, values)) != 0)
         return code;
     const bool scale = strcmp(axis->name, "scale") == 0;
     if (scale) /* the comma separates values, so a chain is written minmax+unit */

@@ -31,6 +31,8 @@ char *cli_plain(const json_t *value);
 void cli_report_data(cli *c, const json_t *root);
 void cli_report_accuracy(cli *c, const cli_results *results);
 void cli_report_details(cli *c, const cli_results *results);
+bool cli_is_tuning(const cli_results *results); /* made by rlar tune? */
+void cli_report_tuning(cli *c, const cli_results *results);
 void cli_report_comparison(cli *c, const json_t *comparison, const cli_results *results);
 void cli_report_settings(cli *c, const json_t *root, const cli_results *results);
 

@@ -1,4 +1,4 @@
-/* report_command.c - the command that repeats an evaluation, from what its JSON says.
+/* report_command.c - the command that repeats an evaluation or a tuning, from what its JSON says.
  *
  * Parameters that have their default value are left out, and so are those that a grid varies. How
  * the data were read (--label, --missing, ...) is not recorded. */
@@ -113,22 +113,36 @@ static void put_params(FILE *out, const cli_result *result) {
     }
 }
 
-/* The values of one axis in the order of the cells; a chain of scalings is joined by +. */
-static void put_axis(FILE *out, const cli_result *result, const char *axis, const json_t *cells) {
+/* The values of axis `index`, each once: all of them in the order given where the file tells them,
+ * else those that cells were tried with; of a search from coarse to fine these need not be all. */
+static json_t *axis_values(const json_t *grid, size_t index, const char *axis) {
+    const json_t *cells = json_object_get(grid, "cells");
+    json_t *told = json_array_get(json_object_get(grid, "values"), index), *list = json_array();
+    if (json_array_size(told) == 0)
+        told = NULL;
+    const size_t count = json_array_size(told != NULL ? told : cells);
+    for (size_t i = 0; i < count; i++) {
+        json_t *value = told != NULL ? json_array_get(told, i)
+                                     : json_object_get(json_array_get(cells, i), axis);
+        bool known = value == NULL;
+        for (size_t j = 0; j < json_array_size(list) && !known; j++)
+            known = json_equal(json_array_get(list, j), value) != 0;
+        if (!known)
+            json_array_append(list, value);
+    }
+    return list;
+}
+
+/* A chain of scalings is joined by +. */
+static void put_axis(FILE *out, const char *method, const char *axis, const json_t *values) {
     char *text = NULL;
     size_t size = 0;
     FILE *word = open_memstream(&text, &size);
     if (word == NULL)
         return;
-    fprintf(word, "%s.%s=", result->part[2], axis);
-    for (size_t i = 0; i < json_array_size(cells); i++) {
-        const json_t *value = json_object_get(json_array_get(cells, i), axis);
-        bool known = false;
-        for (size_t j = 0; j < i && !known; j++)
-            known = json_equal(json_object_get(json_array_get(cells, j), axis), value) != 0;
-        if (known || value == NULL)
-            continue;
-        char *plain = cli_plain(value);
+    fprintf(word, "%s.%s=", method, axis);
+    for (size_t i = 0; i < json_array_size(values); i++) {
+        char *plain = cli_plain(json_array_get(values, i));
         for (char *at = plain; *at != '\0'; at++)
             *at = *at == ',' ? '+' : *at;
         fprintf(word, "%s%s", i > 0 ? "," : "", plain);
@@ -140,55 +154,85 @@ static void put_axis(FILE *out, const cli_result *result, const char *axis, cons
     free(text);
 }
 
+static void put_grid(FILE *out, const cli_result *result) {
+    const json_t *grid = json_object_get(result->entry, "grid");
+    const json_t *axes = json_object_get(grid, "axes");
+    for (size_t i = 0; i < json_array_size(axes); i++) {
+        const char *axis = json_string_value(json_array_get(axes, i));
+        if (axis == NULL)
+            continue;
+        json_t *values = axis_values(grid, i, axis);
+        put_axis(out, result->part[2], axis, values);
+        json_decref(values);
+    }
+}
+
 /* Parameters and grids once for each method. */
 static void put_methods(FILE *out, const cli_results *results) {
     for (int i = 0; i < results->count; i++) {
         const cli_result *result = &results->item[i];
-        const json_t *grid = json_object_get(result->entry, "grid");
-        const json_t *axes = json_object_get(grid, "axes");
         bool known = false;
         for (int j = 0; j < i && !known; j++)
             known = strcmp(results->item[j].part[2], result->part[2]) == 0;
         if (known)
             continue;
         put_params(out, result);
-        for (size_t k = 0; k < json_array_size(axes); k++) {
-            const char *axis = json_string_value(json_array_get(axes, k));
-            if (axis != NULL)
-                put_axis(out, result, axis, json_object_get(grid, "cells"));
-        }
+        put_grid(out, result);
     }
 }
 
-char *cli_report_command(const json_t *root, const cli_results *results) {
-    static const char *const key[] = {"trials",    "seed", "scale",     "classifier",
-                                      "neighbors", "tune", "tune_folds"};
-    static const char *const option[] = {"--trials",    "--seed", "--scale",     "--classifier",
-                                         "--neighbors", "--tune", "--tune-folds"};
-    const json_t *data = json_object_get(root, "data");
-    const json_t *protocol = json_object_get(root, "protocol");
-    char *text = NULL, *methods = distinct(results, 2, NULL);
-    size_t size = 0;
-    FILE *out = methods != NULL ? open_memstream(&text, &size) : NULL;
-    if (out == NULL) {
-        free(methods);
-        return NULL;
-    }
-    fputs("rlar evaluate", out);
-    for (size_t i = 0; i < json_array_size(data); i++) {
-        const char *file = json_string_value(json_object_get(json_array_get(data, i), "file"));
-        put_word(out, file != NULL ? file : "DATA");
-    }
-    fputs(" --methods", out);
-    put_word(out, methods);
-    const bool known =
-        put_split(out, results) && json_is_object(protocol) && json_array_size(data) > 0;
+/* The file of one data set; false where there is none. */
+static bool put_file(FILE *out, const json_t *data) {
+    const char *file = json_string_value(json_object_get(data, "file"));
+    put_word(out, file != NULL ? file : "DATA");
+    return data != NULL;
+}
+
+/* What stands in "protocol", with the same name or another one; of evaluate the folds do not. */
+static bool put_protocol(FILE *out, const json_t *protocol) {
+    static const char *const key[] = {"folds",      "trials",    "seed", "scale",
+                                      "classifier", "neighbors", "tune", "tune_folds"};
+    static const char *const option[] = {"--folds",      "--trials",    "--seed", "--scale",
+                                         "--classifier", "--neighbors", "--tune", "--tune-folds"};
     for (size_t i = 0; i < sizeof key / sizeof key[0]; i++)
         put_option(out, option[i], json_object_get(protocol, key[i]));
+    fputs(json_is_true(json_object_get(protocol, "coarse")) ? " --coarse" : "", out);
+    return json_is_object(protocol);
+}
+
+/* DATA, methods and how to split; false where one of them is not told. */
+static bool put_evaluate(FILE *out, const json_t *data, const cli_results *results) {
+    char *methods = distinct(results, 2, NULL);
+    fputs("rlar evaluate", out);
+    for (size_t i = 0; i < json_array_size(data); i++)
+        (void)put_file(out, json_array_get(data, i));
+    fputs(" --methods", out);
+    put_word(out, methods != NULL ? methods : "");
+    free(methods);
+    return results->count > 0 && put_split(out, results) && json_array_size(data) > 0;
+}
+
+static bool put_tune(FILE *out, const json_t *data, const cli_result *result) {
+    fputs("rlar tune", out);
+    const bool known = put_file(out, data);
+    fputs(" --method", out);
+    put_word(out, result->part[2]);
+    return known && result->part[2][0] != '\0';
+}
+
+char *cli_report_command(const json_t *root, const cli_results *results) {
+    const json_t *data = json_object_get(root, "data");
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (out == NULL)
+        return NULL;
+    bool known = cli_is_tuning(results) ? put_tune(out, data, &results->item[0])
+                                        : put_evaluate(out, data, results);
+    known = put_protocol(out, json_object_get(root, "protocol")) && known;
     put_methods(out, results);
     fputs(" --json", out);
     fclose(out);
-    free(methods);
     if (known)
         return text;
     free(text);

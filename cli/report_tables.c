@@ -41,22 +41,27 @@ static void time_cell(cli *c, double seconds) {
     cli_html_number(c, isnan(seconds) ? "\xe2\x80\x93" : text, seconds, false);
 }
 
+static void data_row(cli *c, const json_t *entry) {
+    cli_html_row(c);
+    text_cell(c, json_object_get(entry, "name"));
+    text_cell(c, json_object_get(entry, "file"));
+    number_cell(c, json_object_get(entry, "n"));
+    number_cell(c, json_object_get(entry, "d"));
+    number_cell(c, json_object_get(entry, "classes"));
+    cli_html_row_end(c);
+}
+
+/* A list, or of tune the only one. */
 void cli_report_data(cli *c, const json_t *root) {
     static const char *const column[] = {"data", "file", "samples", "features", "classes"};
     const json_t *list = json_object_get(root, "data");
-    if (!json_is_array(list) || json_array_size(list) == 0)
+    if (!json_is_object(list) && json_array_size(list) == 0)
         return;
     cli_html_table(c, "Data sets", column, COUNT(column), 2);
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const json_t *entry = json_array_get(list, i);
-        cli_html_row(c);
-        text_cell(c, json_object_get(entry, "name"));
-        text_cell(c, json_object_get(entry, "file"));
-        number_cell(c, json_object_get(entry, "n"));
-        number_cell(c, json_object_get(entry, "d"));
-        number_cell(c, json_object_get(entry, "classes"));
-        cli_html_row_end(c);
-    }
+    if (json_is_object(list))
+        data_row(c, list);
+    for (size_t i = 0; i < json_array_size(list); i++)
+        data_row(c, json_array_get(list, i));
     cli_html_table_end(c);
 }
 
@@ -179,6 +184,58 @@ void cli_report_details(cli *c, const cli_results *results) {
     cli_html_table_end(c);
 }
 
+/* ---- tuning ---- */
+
+bool cli_is_tuning(const cli_results *results) {
+    return results->count == 1 && results->item[0].entry == results->item[0].root;
+}
+
+static void count_cell(cli *c, const json_t *list) {
+    short_cell(c, json_is_array(list) ? (double)json_array_size(list) : NAN);
+}
+
+/* Folds in which the fit failed. */
+static void failed_cell(cli *c, const json_t *folds) {
+    size_t failed = 0;
+    for (size_t i = 0; i < json_array_size(folds); i++)
+        failed += json_is_null(json_array_get(folds, i));
+    short_cell(c, json_is_array(folds) ? (double)failed : NAN);
+}
+
+/* Two digits, as the accuracy beside it. */
+static void points_cell(cli *c, double value) {
+    char text[48];
+    snprintf(text, sizeof text, "%.2f", 100 * value);
+    cli_html_number(c, isnan(value) ? "\xe2\x80\x93" : text, value, false);
+}
+
+void cli_report_tuning(cli *c, const cli_results *results) {
+    static const char *const column[] = {"data",     "method",         "chosen cell",
+                                         "accuracy", "standard error", "folds tested",
+                                         "failed",   "cells",          "as good"};
+    const cli_result *result = &results->item[0];
+    const json_t *entry = result->entry;
+    const json_t *folds = json_object_get(json_object_get(entry, "accuracy"), "trials");
+    cli_html_table(c,
+                   "Cross-validated accuracy of the chosen cell in %, mean \xc2\xb1 standard "
+                   "deviation over the folds. That of the best of many cells is a little too high "
+                   "for new samples: rlar evaluate --tune cv measures that honestly. As good: of "
+                   "the cells that were tried, those within one standard error of it",
+                   column, COUNT(column), 3);
+    cli_html_row(c);
+    cli_html_cell(c, result->part[0]);
+    cli_html_cell(c, result->part[2]);
+    text_cell(c, json_object_get(entry, "best"));
+    measure_cell(c, result, "accuracy");
+    points_cell(c, number_of(entry, "standard_error"));
+    count_cell(c, folds);
+    failed_cell(c, folds);
+    count_cell(c, json_object_get(json_object_get(entry, "grid"), "cells"));
+    count_cell(c, json_object_get(entry, "within_one_standard_error"));
+    cli_html_row_end(c);
+    cli_html_table_end(c);
+}
+
 /* ---- comparison ---- */
 
 /* All with the same digits, so that they can be compared at a glance. */
@@ -209,21 +266,23 @@ static bool has_method(const json_t *pair, const char *name) {
     return (a != NULL && strcmp(a, name) == 0) || (b != NULL && strcmp(b, name) == 0);
 }
 
-/* The pairs that the method is in, or (not `with`) the others; name NULL: all. */
+/* The pairs that the method is in, or (not `with`) the others; name NULL: all. What evaluate prints
+ * is corrected for the pairs with the first method alone, so that the page says for how many. */
 static void pair_table(cli *c, const json_t *pairs, const char *name, bool with) {
-    static const char *const column[] = {"a", "b", "a \xe2\x88\x92 b", "p", "p (Holm)"};
+    static const char *const column[] = {"a", "b", "a \xe2\x88\x92 b", "p", "p (Holm, all pairs)"};
+    const size_t count = json_array_size(pairs);
     char *caption = NULL;
     if (asprintf(&caption,
                  "Wilcoxon's signed-rank test of each pair%s%s; the difference of the means is in "
-                 "points",
+                 "points; Holm's correction for %zu pair%s",
                  name == NULL ? ""
                  : with       ? " with "
                               : " without ",
-                 name == NULL ? "" : name) < 0)
+                 name == NULL ? "" : name, count, count == 1 ? "" : "s") < 0)
         caption = NULL;
     cli_html_table(c, caption != NULL ? caption : "", column, COUNT(column), 2);
     free(caption);
-    for (size_t i = 0; i < json_array_size(pairs); i++) {
+    for (size_t i = 0; i < count; i++) {
         const json_t *pair = json_array_get(pairs, i);
         const double difference = 100 * number_of(pair, "difference");
         char text[48];
@@ -338,23 +397,37 @@ static char *selected_text(const json_t *list) {
     return text;
 }
 
-void cli_report_settings(cli *c, const json_t *root, const cli_results *results) {
-    static const char *const setting[] = {"setting", "value"};
-    static const char *const column[] = {"data", "training", "method", "parameters", "selected"};
-    json_t *protocol = json_object_get(root, "protocol"), *value;
+static void protocol_table(cli *c, json_t *protocol) {
+    static const char *const column[] = {"setting", "value"};
     const char *key;
-    if (json_is_object(protocol)) {
-        cli_html_table(c, "Protocol", setting, COUNT(setting), COUNT(setting));
-        json_object_foreach(protocol, key, value) {
-            cli_html_row(c);
-            cli_html_cell(c, key);
-            text_cell(c, value);
-            cli_html_row_end(c);
-        }
-        cli_html_table_end(c);
+    json_t *value;
+    cli_html_table(c, "Protocol", column, COUNT(column), COUNT(column));
+    json_object_foreach(protocol, key, value) {
+        cli_html_row(c);
+        cli_html_cell(c, key);
+        text_cell(c, value);
+        cli_html_row_end(c);
     }
-    if (results->count == 0)
-        return;
+    cli_html_table_end(c);
+}
+
+static void tuned_params(cli *c, const cli_result *result) {
+    static const char *const column[] = {"data", "method", "parameters", "simplest cell"};
+    cli_html_table(c,
+                   "Parameters with those of the chosen cell, and the simplest cell within one "
+                   "standard error of it",
+                   column, COUNT(column), COUNT(column));
+    cli_html_row(c);
+    cli_html_cell(c, result->part[0]);
+    cli_html_cell(c, result->part[2]);
+    text_cell(c, json_object_get(result->entry, "params"));
+    text_cell(c, json_object_get(result->entry, "simplest"));
+    cli_html_row_end(c);
+    cli_html_table_end(c);
+}
+
+static void params_table(cli *c, const cli_results *results) {
+    static const char *const column[] = {"data", "training", "method", "parameters", "selected"};
     cli_html_table(c, "Parameters, and the cells of the grid that tuning selected", column,
                    COUNT(column), COUNT(column));
     for (int i = 0; i < results->count; i++) {
@@ -369,4 +442,14 @@ void cli_report_settings(cli *c, const json_t *root, const cli_results *results)
         free(selected);
     }
     cli_html_table_end(c);
+}
+
+void cli_report_settings(cli *c, const json_t *root, const cli_results *results) {
+    json_t *protocol = json_object_get(root, "protocol");
+    if (json_is_object(protocol))
+        protocol_table(c, protocol);
+    if (cli_is_tuning(results))
+        tuned_params(c, &results->item[0]);
+    else if (results->count > 0)
+        params_table(c, results);
 }

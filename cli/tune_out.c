@@ -317,6 +317,8 @@ static json_t *json_protocol(const rlar_eval_spec *spec) {
     cli_json_set(protocol, "seed", json_integer((json_int_t)spec->seed));
     cli_json_set(protocol, "scale", cli_json_text(spec->scale));
     cli_json_set(protocol, "classifier", cli_json_text(spec->classifier));
+    if (spec->neighbours > 0)
+        cli_json_set(protocol, "neighbors", json_integer(spec->neighbours));
     cli_json_set(protocol, "coarse", json_boolean(spec->coarse));
     return protocol;
 }

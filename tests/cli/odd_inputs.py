@@ -228,6 +228,16 @@ def usage_errors():
               (r"alpha", r"-2"), CSV)
     yield Odd("grid with a value given twice", "tune good.csv --grid alpha=0.1,1,0.1", USAGE,
               (r"alpha=0\.1,1,0\.1", r"twice"), CSV)
+    yield Odd("grid with a number written in two ways", "tune good.csv --grid alpha=0.1,1e-1", USAGE,
+              (r"0\.1", r"1e-1", r"same number"), CSV)
+    yield Odd("method given twice", "evaluate good.csv --methods rlar,rlar --train-per-class 3", USAGE,
+              (r"rlar is given twice",), CSV)
+    yield Odd("training size given twice", "evaluate good.csv --train-per-class 3,5,3", USAGE,
+              (r"3 is given twice",), CSV)
+    yield Odd("data given twice", "evaluate good.csv good.csv --train-per-class 3", USAGE,
+              (r"good\.csv is given twice",), CSV)
+    yield Odd("one file by two names", "evaluate good.csv ./good.csv --train-per-class 3", USAGE,
+              (r"good\.csv and \./good\.csv are the same file",), CSV)
     yield Odd("tuning two methods at once", "tune good.csv --method rlar,lda", USAGE,
               (r"rlar,lda", r"one method", r"evaluate"), CSV)
     yield Odd("tuning over a classifier that the method cannot use",

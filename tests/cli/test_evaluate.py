@@ -284,6 +284,39 @@ class SeveralAtOnce(Evaluate):
                              "--trials", "3")
         self.assertEqual(without_seconds(whole["results"][1]), without_seconds(alone["results"][0]))
 
+    def test_data_of_one_name(self):
+        """Each gets as much of its path as tells it from the others; who has a name of its own keeps it."""
+        for files, names in ((("a/x.csv", "b/x.csv", "t.csv"), ["a/x.csv", "b/x.csv", "t"]),
+                             (("a/x.csv", "a/x.tsv"), ["x.csv", "x.tsv"]),
+                             (("x.csv", "a/x.csv", "b/x.csv.csv"), ["x.csv", "a/x.csv", "b/x.csv.csv"]),
+                             (("x", "a/x", "b/c/x", "b/x"), ["x", "a/x", "c/x", "b/x"]),
+                             (("a/c/x", "b/c/x"), ["a/c/x", "b/c/x"])):
+            for i, file in enumerate(files):
+                self.write(file, table_text(*hard_data(seed=i), separator="\t" if file.endswith("tsv") else ","))
+            whole = self.evaluate("--train-per-class", "4,6", *(("--format", "csv") if files[0][-1] == "x" else ()),
+                                  data=files)
+            self.assertEqual([d["name"] for d in whole["data"]], names)
+            self.assertEqual([r["data"] for r in whole["results"]], [n for n in names for _ in range(2)])
+            for file in files:
+                self.path(file).unlink()
+
+    def test_nothing_counts_twice(self):
+        """Data, sizes or methods given again would be taken for further evidence."""
+        self.write("d/u.csv", table_text(*hard_data(seed=1)))
+        self.path("link.csv").symlink_to("t.csv")
+        for data, args, says in (
+                (["t.csv", "uneven.csv", "t.csv"], ["--folds", "2"], r"t\.csv is given twice"),
+                (["t.csv", "./t.csv"], ["--folds", "2"], r"t\.csv and \./t\.csv are the same file"),
+                (["t.csv", "link.csv"], ["--folds", "2"], r"t\.csv and link\.csv are the same file"),
+                (["u", "d/u.csv"], ["--folds", "2", "--data-dir", "d"], r"u and d/u\.csv are the same file"),
+                (["-", "-"], ["--folds", "2"], r"- is given twice"),
+                (["t.csv"], ["--train-per-class", "5,4,5"], r"--train-per-class '5,4,5': 5 is given twice"),
+                (["t.csv"], ["--train-per-class", "05,5"], r"--train-per-class '05,5': .*the same number"),
+                (["t.csv"], ["--folds", "2", "--methods", "lda,rr,lda"], r"--methods 'lda,rr,lda': lda is given twice"),
+                (["t.csv"], ["--folds", "2", "--tune", "cv", "--grid", "alpha=0.1,1e-1"], r"the same number")):
+            with self.subTest(data=data, args=args):
+                self.fails(USAGE, "evaluate", *data, *args, says=says)
+
     def test_parameter_of_one_method(self):
         plain = self.only("--train-per-class", "5", "-p", "alpha=3")
         named = self.only("--train-per-class", "5", "-p", "rlar.alpha=3")

@@ -115,6 +115,18 @@ class Text(Report):
             self.assertFalse(any(name in row[:2] for row in tables[1][1:]))
         self.assertIn("<details>\n<summary>The other 21 pairs</summary>", text)
 
+    def test_p_says_for_how_many_pairs(self):
+        """The table of evaluate has p corrected for the pairs with the first method alone."""
+        self.ok("evaluate", "t.csv", "--methods", "rlar,lda,rr", "--train-per-class", "3", "--trials", "6", "--json", "-o", "c.json")
+        text = self.page("c.json")
+        table = next(table for table in Outline(text).tables if table[0][0] == "a")
+        self.assertEqual(table[0][3:], ["p", "p (Holm, all pairs)"])
+        self.assertIn("Holm&#39;s correction for 3 pairs</p>", text)
+        pairs = json.loads(self.path("c.json").read_text())["comparison"]["wilcoxon"]
+        self.assertEqual([row[4] for row in table[1:]], [f"{pair['p_holm']:.3g}" for pair in pairs])
+        self.assertEqual(self.page(self.many_pairs(8)).count("Holm&#39;s correction for 28 pairs</p>"), 2)
+        self.assertIn("Holm&#39;s correction for 1 pair</p>", self.page(self.many_pairs(2)))
+
     @unittest.skipIf(shutil.which("gnuplot") is None, "gnuplot is not installed")
     def test_figures(self):
         text = self.page(self.rich())
@@ -157,6 +169,44 @@ class Text(Report):
         self.assertEqual(tables[2][3][2:], ["99.00 ± 1.00 +", "99.00 ± 1.00 +"])
         self.assertEqual(page.figures, 3)
         self.assertIn("rlar reproduce uci", self.path("paper.html").read_text())
+
+    def test_data_of_one_name(self):
+        """Two files of the same name are two data sets, on the page and in the figure."""
+        for folder, seed in (("a", 1), ("b", 2)):
+            self.write(f"{folder}/x.csv", table_text(*blobs(12, 4, 2, seed=seed, spread=60)))
+        self.ok("evaluate", "a/x.csv", "b/x.csv", "--methods", "lda", "--train-per-class", "3,5", "--trials", "2", "--json",
+                "-o", "same.json")
+        text = self.page("same.json")
+        rows = [["a/x.csv", "3 per class"], ["a/x.csv", "5 per class"], ["b/x.csv", "3 per class"], ["b/x.csv", "5 per class"]]
+        self.assertEqual([row[:2] for row in Outline(text).tables[1][1:]], rows)
+        if shutil.which("gnuplot"):
+            for name in ("a/x.csv", "b/x.csv"):
+                self.assertIn(f"<figcaption>Accuracy by training size: {name}, lda", text)
+
+    def test_tuning(self):
+        """Cross-validated, and said to be a little too high; nothing of tests, trials and sizes that tune has not."""
+        whole = self.json_of("tune", "t.csv", "--folds", "3", "--trials", "2", "--grid", "alpha=0.01,0.1,1", "-p", "iters=3")
+        self.write("tune.json", json.dumps(whole))
+        text = self.page("tune.json")
+        data, results, protocol, params = Outline(text).tables
+        accuracy = whole["accuracy"]
+        self.assertEqual(data[1], ["t", "t.csv", "36", "6", "3"])
+        self.assertEqual(results[0], ["data", "method", "chosen cell", "accuracy", "standard error", "folds tested", "failed",
+                                      "cells", "as good"])
+        self.assertEqual(results[1:], [["t", "rlar", f"alpha={whole['best']['alpha']:g}",
+                                        f"{100 * accuracy['mean']:.2f} ± {100 * accuracy['std']:.2f}",
+                                        f"{100 * whole['standard_error']:.2f}", "6", "0", "3",
+                                        str(len(whole["within_one_standard_error"]))]])
+        self.assertIn("Cross-validated accuracy of the chosen cell in %, mean ± standard deviation over the folds", text)
+        self.assertIn("a little too high for new samples", text)
+        self.assertNotIn("Test accuracy", text)
+        self.assertEqual([row[0] for row in protocol[1:3]], ["folds", "trials"])
+        self.assertEqual(params[0], ["data", "method", "parameters", "simplest cell"])
+        self.assertEqual(params[1][3], f"alpha={whole['simplest']['alpha']:g}")
+        for odd in ({}, {"data": 3}, {"data": {}, "accuracy": {"trials": [None, 3, None]}, "best": 3, "simplest": [1],
+                                      "within_one_standard_error": 3, "standard_error": "x", "protocol": {"folds": []}}):
+            self.write("odd.json", json.dumps({"grid": {"axes": [], "cells": [{"accuracy": 1}]}, **odd}))
+            Outline(self.page("odd.json"))
 
     def test_without_gnuplot(self):
         self.path("empty").mkdir()
@@ -260,8 +310,8 @@ class Text(Report):
 class Repeat(Report):
     """The command on the page repeats the run."""
 
-    def command(self, *args):
-        first = self.json_of("evaluate", "t.csv", *args)
+    def command(self, *args, verb="evaluate"):
+        first = self.json_of(verb, "t.csv", *args)
         self.write("first.json", json.dumps(first))
         words = shlex.split(html.unescape(re.search(r"<pre><code>(.*?)</code>", self.page("first.json"), re.DOTALL).group(1)))
         self.assertEqual(words[0], "rlar")
@@ -283,6 +333,39 @@ class Repeat(Report):
         for tune in ("cv", "oracle"):
             self.command("--methods", "rlar,lda", "--train-fraction", "0.5", "--trials", "2", "--tune", tune, "--tune-folds", "2",
                          "--grid", "rlar.alpha=0.01,1", "--grid", "scale=none,minmax+unit", "-k", "2")
+
+    def test_coarse(self):
+        """The whole axes in the order given, of which the cells that were tried show a part, in another order."""
+        self.write("t.csv", table_text(*blobs(14, 5, 3, seed=4, spread=70)))
+        alpha, beta = "rlar.alpha=10,0.001,0.01,1,0.1,100", "rlar.beta=0.01,0.1,1,10,100"
+        for tune in ("cv", "oracle"):
+            words = self.command("--train-per-class", "5", "--trials", "2", "--tune", tune, "--coarse", "--preset", "paper",
+                                 "--grid", alpha, "--grid", beta)
+            self.assertLessEqual({"--coarse", alpha, beta}, set(words))
+            first = json.loads(self.path("first.json").read_text())
+            cells = first["results"][0]["grid"]["cells"]
+            self.assertLess(len(cells), 30)
+        for key in ("values", "coarse"):  # of an older version
+            first["protocol"].pop(key, None)
+            first["results"][0]["grid"].pop(key, None)
+        self.write("first.json", json.dumps(first))
+        old = re.search(r"<pre><code>(.*?)</code>", self.page("first.json"), re.DOTALL).group(1)
+        self.assertNotIn("--coarse", old)
+        self.assertRegex(old, r"--grid rlar\.alpha=[-e.\d,]+ --grid rlar\.beta=[-e.\d,]+ ")
+
+    def test_tune(self):
+        self.write("t.csv", table_text(*blobs(14, 5, 3, seed=4, spread=70)))
+        self.command("--folds", "3", "--trials", "2", "--grid", "alpha=0.01,1", "--grid", "scale=none,minmax+unit", "--classifier",
+                     "knn", "--neighbors", "3", "-p", "beta=0.2", "--seed", "5", verb="tune")
+        words = self.command("--coarse", "--method", "mpda", "--grid", "gamma=1,0.01,0.1,100,10", verb="tune")
+        self.assertLessEqual({"--coarse", "mpda.gamma=1,0.01,0.1,100,10"}, set(words))
+
+    def test_odd_grids(self):
+        """Whatever the file says of its axes, the page is written."""
+        for values in (3, [], [3], [[]], [[{"a": 1}, None, [1]]], [[1], [2], [3]], {"alpha": [1]}):
+            self.results("a.json", [result(grid={**grid(alpha=[1, 2], beta=[1, 2]), "values": values})],
+                         data=[{"file": "t.csv"}], protocol={"coarse": 3})
+            Outline(self.page("a.json"))
 
     def test_command_in_the_file(self):
         self.results("a.json", [result()], command="rlar evaluate 'my <data>.csv' --folds 3")

@@ -151,6 +151,25 @@ class Reproduce(Case):
         self.assertRegex(done.text, r"figures +sensitivity, ksweep, convergence, matrices")
         self.assertIn("Caltech101, 25 per class", self.ok("reproduce", "--list", "caltech101").text)
 
+    def test_list_as_json(self):
+        """The lines of the table, with every size of Caltech 101 and every figure."""
+        rows = self.json_of("reproduce", "--list", "--data-dir", DATA)
+        self.assertEqual({tuple(row) for row in rows}, {("table", "place", "data", "missing", "how", "by_name_only")})
+        places = [row for row in rows if not row["by_name_only"]]
+        lines = self.ok("reproduce", "--list", "--data-dir", DATA).lines[1:-2]
+        self.assertEqual(len(places), len(lines))
+        for row, line in zip(places, lines):
+            data = f"missing: {row['missing']}" if row["missing"] else "there"
+            self.assertRegex(line, rf"^{row['table']} +{row['place']} +{data}$")
+            self.assertEqual(row["how"] is None, row["missing"] is None)
+        self.assertEqual([row["table"] for row in rows if row["by_name_only"]],
+                         ["caltech101"] * 4 + ["sensitivity", "ksweep", "convergence", "matrices"])
+        self.assertEqual(self.json_of("reproduce", "--list", "uci"), self.json_of("reproduce", "uci", "--list"))
+        self.assertEqual({row["data"] for row in self.json_of("reproduce", "--list", "uci", "--data-dir", DATA)
+                          if not row["missing"]}, set(UCI))
+        self.assertEqual([row["table"] for row in self.json_of("reproduce", "--list", "caltech101", "matrices")],
+                         ["caltech101"] * 4 + ["matrices"])
+
     def test_quick(self):
         """Two splits, and the first size of every series: all five UCI sets, one AR, glasses and scarves once."""
         lines = self.ok("reproduce", "--list", "--quick", "--data-dir", DATA).text.splitlines()[1:]
@@ -170,6 +189,7 @@ class Reproduce(Case):
         self.assertIn("none of the data", done.err)
         self.assertFalse(self.path("rlar-reproduce.journal").exists())
         self.fails(USAGE, "reproduce", "uci", "--methods", "rlar,nothing", "--data-dir", DATA)
+        self.fails(USAGE, "reproduce", "uci", "--methods", "rr,lda,rr", "--data-dir", DATA, says="rr is given twice")
 
     def test_a_missing_file_is_told_once(self):
         """With where it comes from; JSON has every place that was skipped for it."""
