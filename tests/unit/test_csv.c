@@ -91,9 +91,9 @@ static void test_quotes_and_line_ends(void **state) {
 
 static void test_separators(void **state) {
     (void)state;
-    static const char *const texts[] = {"1,2,a\n3,4,b\n", "1;2;a\n3;4;b\n", "1\t2\ta\n3\t4\tb\n",
-                                        "  1   2 a  \n3 4\t b\n", "1 , 2 , a\n3,4,b",
-                                        "\xef\xbb\xbf\r\n \n1;2;a\n3;4;b\n"};
+    static const char *const texts[] = {"1,2,a\n3,4,b\n",     "1;2;a\n3;4;b\n",
+                                        "1\t2\ta\n3\t4\tb\n", "  1   2 a  \n3 4\t b\n",
+                                        "1 , 2 , a\n3,4,b",   "\xef\xbb\xbf\r\n \n1;2;a\n3;4;b\n"};
     rlar_ctx *ctx = new_ctx();
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         rlar_data *data = read_all_cuts(ctx, texts[i], NULL);
