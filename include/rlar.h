@@ -264,6 +264,12 @@ typedef enum rlar_missing {
     RLAR_MISSING_KEEP = 3   /* leave NaN; prediction fills in the training means */
 } rlar_missing;
 
+/* What stands in place of a class. */
+typedef enum rlar_no_class {
+    RLAR_CLASS_UNKNOWN = -1, /* not one of the model that the data were read with; or no labels */
+    RLAR_CLASS_MISSING = -2  /* the sample has no label, though others may have */
+} rlar_no_class;
+
 RLAR_API int64_t rlar_data_samples(const rlar_data *data);
 RLAR_API int64_t rlar_data_dims(const rlar_data *data);
 RLAR_API int64_t rlar_data_classes(const rlar_data *data); /* 0: no labels */
@@ -272,7 +278,7 @@ rlar_data_name(const rlar_data *data); /* file name without folder and endings *
 RLAR_API const char *rlar_data_format(const rlar_data *data); /* "csv", ...; "memory" for a view */
 RLAR_API const char *rlar_data_class(const rlar_data *data, int64_t class_index);
 RLAR_API int64_t rlar_data_class_size(const rlar_data *data, int64_t class_index);
-RLAR_API int64_t rlar_data_label(const rlar_data *data, int64_t sample);        /* -1: no labels */
+RLAR_API int64_t rlar_data_label(const rlar_data *data, int64_t sample); /* or an rlar_no_class */
 RLAR_API const char *rlar_data_feature(const rlar_data *data, int64_t feature); /* NULL: no names */
 RLAR_API int64_t rlar_data_missing(const rlar_data *data); /* cells that were missing when read */
 /* The sample as d doubles. */

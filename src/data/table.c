@@ -256,7 +256,7 @@ rlar_status rlar__sink_end(rlar_sink *s, const rlar_place *at) {
     if (s->labelled) {
         RLAR_TRY(rlar__grow(s->ctx, &s->label, &s->label_capacity, s->n + 1, sizeof *s->label,
                             "the labels"));
-        s->label[s->n] = -1;
+        s->label[s->n] = RLAR_CLASS_MISSING;
         if (!s->label_missing)
             RLAR_TRY(rlar__sink_class(s, at, s->label_text, s->label_length, &s->label[s->n]));
     }

@@ -206,5 +206,6 @@ rlar_status rlar__sink_take(rlar_sink *s, rlar_data *data) {
     data->features = s->columns.features;
     s->columns.features = (rlar_texts){0};
     data->missing = s->missing;
+    data->dropped = s->range ? s->dropped : 0;
     return RLAR_OK;
 }

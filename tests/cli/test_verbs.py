@@ -234,6 +234,33 @@ class Predict(Verbs):
     def test_quiet(self):
         self.assertEqual(self.ok("predict", "m.rlar", "t.csv", "-q").err, "")
 
+    def test_samples_without_a_label_do_not_count(self):
+        rows = table_text(X, Y, names=NAMES).splitlines()
+        predicted = self.ok("predict", "m.rlar", "t.csv").lines
+        right = sum(a == str(b) for a, b in zip(predicted[2:], Y[2:]))
+        cut = [row.rsplit(",", 1)[0] for row in rows]
+        self.write("some.csv", "\n".join([rows[0], cut[1] + ",", cut[2] + ",?"] + rows[3:]) + "\n")
+        result = self.ok("predict", "m.rlar", "some.csv")
+        self.assertIn(f"({right} of 28)", result.err)
+        self.assertNotIn("does not know", result.err)
+        self.assertAlmostEqual(self.json_of("predict", "m.rlar", "some.csv")["accuracy"], right / 28, places=12)
+        self.write("other.csv", "\n".join([rows[0], cut[1] + ",", cut[2] + ",new"] + rows[3:]) + "\n")
+        result = self.ok("predict", "m.rlar", "other.csv")
+        self.assertIn(f"({right} of 29)", result.err)
+        self.assertIn("1 samples have a class that the model does not know; they count as wrong", result.err)
+        self.write("none.csv", "\n".join([rows[0]] + [row + ",?" for row in cut[1:]]) + "\n")
+        result = self.ok("predict", "m.rlar", "none.csv")
+        self.assertNotIn("accuracy", result.err)
+        self.assertIsNone(self.json_of("predict", "m.rlar", "none.csv")["accuracy"])
+
+    def test_samples_left_out_are_told(self):
+        rows = table_text(X, Y, names=NAMES).splitlines()
+        rows[3] = "?," + rows[3].split(",", 1)[1]
+        self.write("gap.csv", "\n".join(rows) + "\n")
+        for command in (("fit", "gap.csv"), ("predict", "m.rlar", "gap.csv"), ("transform", "m.rlar", "gap.csv")):
+            self.assertIn("gap.csv: 1 of 30 samples have missing values and are left out",
+                          self.ok(*command, "--missing", "drop").err, command)
+
     def test_one_sample(self):
         self.write("one.csv", table_text(X[:1], Y[:1], names=NAMES))
         self.assertEqual(self.ok("predict", "m.rlar", "one.csv").lines,

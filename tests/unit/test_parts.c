@@ -718,6 +718,39 @@ static void test_memory(void **state) {
     end_desk(&d);
 }
 
+static void keep_text(void *user, rlar_status code, const char *text) {
+    assert_int_equal(code, RLAR_OK);
+    snprintf(user, RLAR_ERROR_SIZE, "%s", text);
+}
+
+/* Samples left out of the parts of a file are told once, when they are put together. */
+static void test_dropped(void **state) {
+    (void)state;
+    static const char table[] = "a,b,class\n1,2,x\n1,?,x\n3,4,y\n5,?,x\n5,6,x\n7,8,?\n7,8,y\n";
+    char text[RLAR_ERROR_SIZE] = "", expected[2 * RLAR_ERROR_SIZE], path[512];
+    rlar_ctx_options options = RLAR_INIT(rlar_ctx_options);
+    rlar_read_options o = RLAR_INIT(rlar_read_options);
+    rlar_ctx *ctx = NULL;
+    rlar_data *part[3] = {NULL}, *all = NULL;
+    options.log = keep_text;
+    options.user = text;
+    assert_int_equal(rlar_ctx_new(&options, &ctx), RLAR_OK);
+    const temp_folder t = new_folder();
+    write_bytes(&t, "x.csv", table, sizeof table - 1);
+    path_in(&t, "x.csv", path);
+    o.missing = RLAR_MISSING_DROP;
+    o.parts = 3;
+    for (o.part = 0; o.part < o.parts; o.part++)
+        assert_int_equal(rlar_data_read(ctx, path, &o, &part[o.part]), RLAR_OK);
+    assert_string_equal(text, "");
+    assert_int_equal(rlar_data_share(ctx, part, 3, &all), RLAR_OK);
+    snprintf(expected, sizeof expected, "%s: 3 samples have missing values and are left out", path);
+    assert_string_equal(text, expected);
+    rlar_data_free(all);
+    remove_folder(&t);
+    end_ctx(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_generated), cmocka_unit_test(test_few_lines),
@@ -726,6 +759,7 @@ int main(void) {
         cmocka_unit_test(test_widths),    cmocka_unit_test(test_bytes),
         cmocka_unit_test(test_memory),    cmocka_unit_test(test_wrong_calls),
         cmocka_unit_test(test_cut_off),   cmocka_unit_test(test_share_refused),
+        cmocka_unit_test(test_dropped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
