@@ -75,7 +75,8 @@ typedef enum rlar_status {
     RLAR_W_NOT_CONVERGED = 1, /* stopped by `iters` before `tol` was reached */
     RLAR_W_RIDGED = 2,        /* a factorisation needed extra regularisation */
     RLAR_W_NEIGHBOURS = 3,    /* a class has no more than k samples: fewer neighbours were used */
-    RLAR_W_ZERO = 4           /* the best map is zero: it tells no classes apart */
+    RLAR_W_ZERO = 4,          /* the best map is zero: it tells no classes apart */
+    RLAR_W_GUESS = 5          /* log only: a file may have been meant otherwise than it was read */
 } rlar_status;
 
 /* ====================================== 1. Simple ========================================= */

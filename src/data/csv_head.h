@@ -11,8 +11,9 @@ int64_t rlar__csv_mark(const char *bytes, int64_t size);
 bool rlar__csv_is_text(char c, int64_t at);
 /* Which of comma, semicolon, tab and blank separates the cells of the line? */
 char rlar__csv_separator(const char *line, int64_t size);
-/* Does the first row hold names? second has no cells where there is no second row. */
+/* Does the first row hold names? second has no cells where there is no second row. *doubt: the
+ * opposite is well possible. */
 bool rlar__csv_header(const rlar_read_options *options, const rlar_texts *first,
-                      const rlar_texts *second);
+                      const rlar_texts *second, bool *doubt);
 
 #endif

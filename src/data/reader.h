@@ -38,6 +38,9 @@ typedef struct rlar_sink rlar_sink;
  * names rather than numbers (ARFF); may be NULL. */
 rlar_status rlar__sink_columns(rlar_sink *sink, int64_t count, const char *const *names,
                                const bool *nominal);
+/* Tell what was guessed where the opposite is well possible; of the parts of a file the first does.
+ */
+void rlar__sink_guess(rlar_sink *sink, const rlar_place *at, const char *text);
 /* Begin a row; then one call per cell, left to right; then end. A cell is text as it stands in the
  * file without quotes. The sink decides what is a label, a number, missing (empty, ?, NA, nan) or
  * an error. */

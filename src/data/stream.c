@@ -282,7 +282,10 @@ static rlar_status read_again(rlar_ctx *ctx, const char *path, const rlar_read_o
     int64_t lines;
     bool quoted;
     RLAR_TRY(rlar__range_before(ctx, path, range, &lines, &quoted));
+    const rlar_log_fn log = ctx->log;
+    ctx->log = NULL; /* all but the error was told the first time */
     const rlar_status status = read_once(ctx, path, options, size, lines, range, out);
+    ctx->log = log;
     if (status != RLAR_E_DATA || !quoted)
         return status;
     char *text = NULL;
@@ -330,11 +333,14 @@ rlar_status rlar_data_splits(rlar_ctx *ctx, const char *path, const rlar_read_op
     }
     o.part = 0;
     o.parts = 2;
+    const rlar_log_fn log = ctx->log;
+    ctx->log = NULL; /* whoever reads the file is told what is guessed of it */
     rlar_status status = open_file(ctx, path, &o, true, &s);
     if (status >= 0 && listed && !s->format->rows)
         status = RLAR_E_UNSUPPORTED;
     if (status >= 0)
         status = begin_part(s, 1);
+    ctx->log = log;
     rlar_stream_free(s);
     if (status < 0 && status != RLAR_E_UNSUPPORTED)
         return status;

@@ -40,6 +40,7 @@ rlar_status rlar__sink_new(rlar_ctx *ctx, const rlar_sink_setup *setup, rlar_sin
                                  .features = o->model ? rlar_model_dims(o->model) : o->features,
                                  .model = o->model};
     s->whole = setup->whole;
+    s->quiet = o->part > 0;
     s->labels = setup->labels;
     s->no_labels = o->label && strcmp(o->label, "none") == 0;
     /* With a model, the mean that counts is that of the training data: prediction fills it in. */
@@ -73,6 +74,11 @@ void rlar__sink_free(rlar_sink *s) {
 }
 
 /* ---- Columns ---- */
+
+void rlar__sink_guess(rlar_sink *s, const rlar_place *at, const char *text) {
+    if (!s->quiet)
+        rlar__log(s->ctx, RLAR_W_GUESS, "%s:%lld: %s", at->file, (long long)at->line, text);
+}
 
 /* Said where the name stands, not after the fit, when the model cannot be written. */
 static rlar_status check_name(rlar_sink *s, const rlar_place *at, const char *what,
@@ -341,6 +347,9 @@ static void note_bad(rlar_sink *s, const rlar_place *at, const char *text, size_
                  "it as the label";
     else if (memchr(text, ',', length))
         s->bad = "is not a number; write the decimal point as '.'";
+    else if (at->line == 1 && s->columns.names.count == 0)
+        s->bad = "is not a number; if the first line holds the names of the columns, use --header "
+                 "yes";
     else
         s->bad = "is not a number; expected a number or a missing value (empty, ?, NA, nan)";
     s->bad_at = *at;

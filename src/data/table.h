@@ -62,6 +62,7 @@ struct rlar_sink {
     rlar_column_rule rule;
     rlar_missing missing_rule;
     bool whole;       /* all rows are kept until the end; else blocks leave on the way */
+    bool quiet;       /* another part of the file tells what was guessed */
     bool no_labels;   /* label "none" */
     bool given_names; /* see rlar__sink_given_names */
     const rlar_label_list *labels; /* or NULL; borrowed */

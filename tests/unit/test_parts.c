@@ -751,6 +751,45 @@ static void test_dropped(void **state) {
     end_ctx(ctx);
 }
 
+static void count_guess(void *user, rlar_status code, const char *text) {
+    assert_int_equal(code, RLAR_W_GUESS);
+    assert_non_null(strstr(text, "x.csv:1: the first line was taken for names"));
+    ++*(int *)user;
+}
+
+/* What is guessed of a file its first part tells, once, also where a row is wrong. */
+static void test_guess_is_told_once(void **state) {
+    (void)state;
+    static const char table[] = "0.1,0.2,target\n1,2,x\n3,4,y\n5,6,x\n5,q,x\n7,8,y\n";
+    int told = 0, can = 0;
+    char path[512];
+    rlar_ctx_options options = RLAR_INIT(rlar_ctx_options);
+    rlar_read_options o = RLAR_INIT(rlar_read_options);
+    rlar_ctx *ctx = NULL;
+    options.log = count_guess;
+    options.user = &told;
+    assert_int_equal(rlar_ctx_new(&options, &ctx), RLAR_OK);
+    const temp_folder t = new_folder();
+    write_bytes(&t, "x.csv", table, sizeof table - 1);
+    path_in(&t, "x.csv", path);
+    assert_int_equal(rlar_data_splits(ctx, path, &o, &can), RLAR_OK);
+    assert_int_equal(can, 1);
+    for (o.parts = 1; o.parts < 4; o.parts++) {
+        rlar_status worst = RLAR_OK;
+        told = 0;
+        for (o.part = 0; o.part < o.parts; o.part++) {
+            rlar_data *data = NULL;
+            const rlar_status status = rlar_data_read(ctx, path, &o, &data);
+            worst = status < worst ? status : worst;
+            rlar_data_free(data);
+        }
+        assert_int_equal(worst, RLAR_E_DATA);
+        assert_int_equal(told, 1);
+    }
+    remove_folder(&t);
+    end_ctx(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_generated), cmocka_unit_test(test_few_lines),
@@ -759,7 +798,7 @@ int main(void) {
         cmocka_unit_test(test_widths),    cmocka_unit_test(test_bytes),
         cmocka_unit_test(test_memory),    cmocka_unit_test(test_wrong_calls),
         cmocka_unit_test(test_cut_off),   cmocka_unit_test(test_share_refused),
-        cmocka_unit_test(test_dropped),
+        cmocka_unit_test(test_dropped),   cmocka_unit_test(test_guess_is_told_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
