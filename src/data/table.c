@@ -413,8 +413,6 @@ rlar_status rlar__sink_row_end(rlar_sink *s, const rlar_place *at) {
 static rlar_status put_number(rlar_sink *s, const rlar_place *at, int64_t column, double value,
                               double *row) {
     const int64_t j = s->columns.target[column];
-    if (column == s->columns.label)
-        RLAR_TRY(hold_number_label(s, value));
     if (j < 0)
         return RLAR_OK;
     if (isinf(value)) {
@@ -427,6 +425,13 @@ static rlar_status put_number(rlar_sink *s, const rlar_place *at, int64_t column
     if (isnan(value))
         rlar__sink_missing(s, column + 1);
     row[j] = value;
+    return RLAR_OK;
+}
+
+rlar_status rlar__sink_label_column(rlar_sink *s, int64_t columns, int64_t *out) {
+    if (!s->typed)
+        RLAR_TRY(rlar__sink_settle(s, columns, false, false));
+    *out = s->columns.label;
     return RLAR_OK;
 }
 
@@ -452,6 +457,8 @@ rlar_status rlar__sink_numbers(rlar_sink *s, const rlar_place *at, int64_t d, co
         return ragged(s, at, d);
     RLAR_TRY(rlar__sink_begin(s));
     RLAR_TRY(rlar__sink_label(s, at, label, label_length));
+    if (!label && s->columns.label >= 0)
+        RLAR_TRY(hold_number_label(s, x[s->columns.label]));
     double *row = s->x + s->n * s->columns.d;
     for (int64_t column = 0; column < d; column++)
         RLAR_TRY(put_number(s, at, column, x[column], row));

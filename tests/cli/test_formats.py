@@ -306,6 +306,17 @@ class Labels(Case):
         self.write("t.csv", self.table(labels))
         self.assertEqual(self.classes("t.csv"), ["1", "2", "10"])
 
+    def test_large_numbers_of_arrays_are_not_rounded(self):
+        y = 2 ** 53 + np.array([0, 1, 0, 1])
+        table = np.column_stack([np.arange(4), [3, 1, 2, 5], y])
+        names = [str(2 ** 53), str(2 ** 53 + 1)]
+        self.write("y.npy", npy(y))
+        for name, content, labels in (("t.npy", npy(table), ()), ("t.npz", npz(X=table), ()),
+                                      ("u.npz", npz(X=table[:, :2], y=y), ()),
+                                      ("x.npy", npy(table[:, :2]), ("--labels", "y.npy"))):
+            self.write(name, content)
+            self.assertEqual(self.json_of("info", name, *labels)["class_names"], names, name)
+
     def test_text_sorts_as_text(self):
         self.write("t.csv", self.table(np.array(["b10", "b2", "a"])[Y - 1]))
         self.assertEqual(self.classes("t.csv"), ["a", "b10", "b2"])
