@@ -90,10 +90,23 @@ static rlar_status check_name(rlar_sink *s, const rlar_place *at, const char *wh
                                   rlar__token(text, length, token), fault);
 }
 
+static bool is_blank(const char *name) {
+    return !name || name[strspn(name, " \t")] == '\0';
+}
+
+/* Data frames write the numbers of their rows so. */
+static bool has_index(int64_t count, const char *const *names) {
+    for (int64_t j = 1; j < count; j++)
+        if (is_blank(names[j]))
+            return false;
+    return count > 1 && is_blank(names[0]);
+}
+
 rlar_status rlar__sink_columns(rlar_sink *s, int64_t count, const char *const *names,
                                const bool *nominal) {
     rlar_columns *c = &s->columns;
     c->count = count;
+    c->index = names && has_index(count, names);
     for (int64_t j = 0; names && j < count; j++) {
         const char *name = names[j] ? names[j] + strspn(names[j], " \t") : "";
         size_t length = strlen(name);
@@ -134,6 +147,12 @@ rlar_status rlar__sink_settle(rlar_sink *s, int64_t count, bool own_label, bool 
         s->columns.count = count;
         RLAR_TRY(rlar__columns_settle(s->ctx, &s->rule, &s->columns));
     }
+    /* In a file that is sorted by class it would give the class away. */
+    const rlar_place at = {.file = s->rule.file, .line = 1};
+    if (s->columns.index && s->columns.label != 0 && !s->rule.model)
+        rlar__sink_guess(s, &at,
+                         "column 1 has no name and is taken for a feature, column1; if it counts "
+                         "the samples, take it out of the file");
     s->labelled = !s->no_labels && (s->labels || own_label || s->columns.label >= 0);
     return RLAR_OK;
 }

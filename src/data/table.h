@@ -21,6 +21,7 @@ typedef struct rlar_columns {
     int64_t count;       /* in the file; 0: not known yet */
     rlar_texts names;    /* of all columns, or none */
     bool *nominal;       /* per column, or NULL */
+    bool index;          /* the first column alone has no name: it probably counts the rows */
     bool settled;        /* the following are filled */
     int64_t label;       /* this column is the label; -1: none is */
     int64_t d;           /* features */

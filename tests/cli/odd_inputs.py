@@ -323,6 +323,9 @@ def successes():
     yield Odd("first line that may be names or a sample", "fit wavelengths.csv", OK,
               (r"rlar: warning: wavelengths\.csv:1: .*taken for a sample", r"--header yes"),
               {"wavelengths.csv": GOOD.replace("a,b,c,d,label", "400,450,500,550,600")})
+    yield Odd("index column of a data frame", "fit frame.csv", OK,
+              (r"rlar: warning: frame\.csv:1: column 1 has no name", r"take it out"),
+              {"frame.csv": "".join(f"{i if i else ''},{line}\n" for i, line in enumerate(GOOD.splitlines()))})
     yield Odd("class of one sample", "fit single.csv", OK, (r"rlar: warning.*neighbour",),
               {"single.csv": relabelled([9] + list(Y[1:]))})
     yield Odd("class with no more than k samples", "fit good.csv -k 8", OK,

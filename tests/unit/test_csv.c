@@ -204,6 +204,18 @@ static void test_header_doubt(void **state) {
     check_told("5.1,3.5,1.4,0.2,setosa\n4.9,3.0,1.4,0.2,virginica\n", 0, "");
 }
 
+/* The numbers of the rows that data frames write are a feature like any other, unless told. */
+static void test_index_column(void **state) {
+    (void)state;
+    static const char expected[] =
+        "f:1: column 1 has no name and is taken for a feature, column1; if it counts the samples, "
+        "take it out of the file";
+    check_told(",a,b,kind\n0,1,2,x\n1,3,4,y\n", 0, expected);
+    check_told("\"\",\"a\",\"kind\"\n\"1\",1,\"x\"\n\"2\",3,\"y\"\n", 0, expected);
+    check_told(",a,,kind\n0,1,2,x\n1,3,4,y\n", 0, "");
+    check_told("i,a,b,kind\n0,1,2,x\n1,3,4,y\n", 0, "");
+}
+
 static void check_label(const char *label, const char *features, const char *first_label) {
     static const char text[] = "y,a,Class,b\n1,2,3,4\n5,6,7,8\n";
     rlar_ctx *ctx = new_ctx();
@@ -417,6 +429,7 @@ int main(void) {
                                        cmocka_unit_test(test_separators),
                                        cmocka_unit_test(test_header_guess),
                                        cmocka_unit_test(test_header_doubt),
+                                       cmocka_unit_test(test_index_column),
                                        cmocka_unit_test(test_label_rule),
                                        cmocka_unit_test(test_expected_features),
                                        cmocka_unit_test(test_quoted_labels),
