@@ -129,7 +129,18 @@ rlar_status rlar__sink_columns(rlar_sink *s, int64_t count, const char *const *n
     return RLAR_OK;
 }
 
+/* A column that is asked for, of a format that has the labels beside its columns, or none. */
+static rlar_status no_label_columns(const rlar_sink *s) {
+    char token[RLAR_TOKEN_SIZE];
+    return rlar__fail(s->ctx, RLAR_E_ARG,
+                      "%s: there is no label column '%s': samples of this format have their labels "
+                      "with them; leave --label out, or use --label none or --labels FILE",
+                      s->rule.file, rlar__token(s->rule.label, strlen(s->rule.label), token));
+}
+
 rlar_status rlar__sink_settle(rlar_sink *s, int64_t count, bool own_label, bool sparse) {
+    if ((own_label || sparse) && s->rule.label && !s->no_labels)
+        return no_label_columns(s);
     s->typed = true;
     s->sparse = sparse;
     if (own_label)

@@ -171,6 +171,8 @@ def usage_errors():
     yield Odd("label column that does not exist", "fit good.csv --label colour", USAGE,
               (r"colour", r"\ba\b.*\blabel\b"), CSV)
     yield Odd("label index beyond the columns", "fit good.csv --label 9", USAGE, (r"\b9\b", r"\b5\b"), CSV)
+    yield Odd("label column of a format without columns", "fit good.svm --label 1", USAGE,
+              (r"good\.svm", r"--label none"), {"good.svm": "1 1:1 2:3\n2 1:4\n"})
     yield Odd("label index 0", "fit good.csv --label 0", USAGE, (r"\b0\b", r"\b5\b"), CSV)
     yield Odd("output without a name", "fit good.csv -o ''", USAGE, (r"-o|--output", r"name|empty"), CSV)
     yield Odd("no data", "fit", USAGE, (r"DATA|data",))

@@ -297,6 +297,17 @@ class Labels(Case):
                 self.ok("fit", "t.csv", "--label", choice, "-o", "m.rlar")
                 self.assertEqual(self.path("m.rlar").read_bytes(), expected, (position, choice))
 
+    def test_label_column_of_a_format_that_has_none_is_refused(self):
+        self.write("t.svm", libsvm(X, Y))
+        self.write("t.npz", npz(X=X, y=Y))
+        for label in ("1", "-1", "kind"):
+            for name in ("t.svm", "t.npz"):
+                self.fails(USAGE, "fit", name, "--label", label, says=rf"{name}: there is no label column '{label}'")
+        for name in ("t.svm", "t.npz"):
+            self.assertEqual(self.json_of("info", name, "--label", "none")["classes"], 0)
+        self.write("x.npz", npz(X=np.column_stack([X, Y])))
+        self.assertEqual(self.json_of("info", "x.npz", "--label", "-1")["classes"], 3)
+
     def test_label_zero_is_refused(self):
         self.write("t.csv", self.table(Y))
         self.fails(USAGE, "fit", "t.csv", "--label", "0", says=r"\b0\b")
