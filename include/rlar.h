@@ -297,10 +297,10 @@ struct rlar_read_options {
                                 where there is one more */
     const rlar_model *model; /* or NULL. Sets `features`, finds columns by the model's names where
                                 the file has a header, and maps labels to the model's classes. */
-    int64_t part, parts;     /* parts > 1: only part number `part`, 0 to parts - 1; it may be empty.
+    int64_t part, parts;     /* parts > 0: only part number `part`, 0 to parts - 1; it may be empty.
                                 One after another the parts have the samples of the whole file.
                                 Their classes are the labels as they stand: rlar_data_share() makes
-                                those of the whole file of them. */
+                                those of the whole file, or of several, of them. */
 };
 
 /* Can the file be read in parts with these options? That is for CSV, TSV, LIBSVM and NPY files (in

@@ -41,6 +41,7 @@ rlar_status rlar__sink_new(rlar_ctx *ctx, const rlar_sink_setup *setup, rlar_sin
                                  .model = o->model};
     s->whole = setup->whole;
     s->quiet = o->part > 0;
+    s->raw_classes = o->parts > 0;
     s->labels = setup->labels;
     s->no_labels = o->label && strcmp(o->label, "none") == 0;
     /* With a model, the mean that counts is that of the training data: prediction fills it in. */

@@ -68,10 +68,11 @@ struct rlar_sink {
     bool given_names; /* see rlar__sink_given_names */
     const rlar_label_list *labels; /* or NULL; borrowed */
     rlar_columns columns;
-    int64_t bytes; /* of the file, unpacked, so far: what memory they justify */
-    double share;  /* of the file that they are; 0: not known */
-    bool range;    /* only a part of a file is read (range.c) */
-    bool part;     /* of another sink: columns and x are borrowed from it (table_part.c) */
+    int64_t bytes;    /* of the file, unpacked, so far: what memory they justify */
+    double share;     /* of the file that they are; 0: not known */
+    bool range;       /* only a part of a file is read (range.c) */
+    bool raw_classes; /* the classes stay the labels as they stand: share.c sorts them */
+    bool part;        /* of another sink: columns and x are borrowed from it (table_part.c) */
 
     /* Rows that are complete. */
     int64_t n, first; /* rows first..n-1 have not been handed out */

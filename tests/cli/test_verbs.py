@@ -179,6 +179,11 @@ class Fit(Verbs):
         self.fails(support.DATA, "fit", "a.csv", "narrow.csv", says=r"narrow\.csv: 4 features where others have 6")
         self.fails(USAGE, "fit", "a.csv", "b.tsv", "-o", "b.tsv", says=r"b\.tsv is read")
 
+    def test_several_files_have_the_classes_of_one(self):
+        self.write("m1.csv", "a,b,class\n" + "1,2,1.0\n3,5,2.0\n2,2,1.0\n4,5,2.0\n")
+        self.write("m2.csv", "a,b,class\n" + "1,3,1.0\n9,8,x\n8,9,x\n")
+        self.assertEqual(self.json_of("fit", "m1.csv", "m2.csv")["classes"], 3)
+
     def test_method_by_name(self):
         self.assertEqual(self.json_of("fit", "t.csv", "--method", "rlar")["method"], "rlar")
 

@@ -718,6 +718,28 @@ static void test_memory(void **state) {
     end_desk(&d);
 }
 
+/* Two files are one set: whether 1 and 1.0 are one class depends on the labels of both. */
+static void test_labels_of_files(void **state) {
+    (void)state;
+    static const char *const second[] = {"a,b,class\n3,4,1.0\n5,6,x\n",
+                                         "a,b,class\n3,4,1\n5,6,3\n"};
+    static const char *const expected[2][3] = {{"1.0", "2.0", "x"}, {"1", "2", "3"}};
+    desk d = new_desk();
+    put(&d, "m1.csv", "a,b,class\n1,2,1.0\n3,5,2.0\n");
+    d.options.parts = 1;
+    for (int i = 0; i < 2; i++) {
+        put(&d, "m2.csv", second[i]);
+        rlar_data *part[2] = {read_file(&d, "m1.csv"), read_file(&d, "m2.csv")}, *all = NULL;
+        assert_int_equal(rlar_data_share(d.ctx, part, 2, &all), RLAR_OK);
+        assert_int_equal(rlar_data_classes(all), 3);
+        for (int64_t k = 0; k < 3; k++)
+            assert_string_equal(rlar_data_class(all, k), expected[i][k]);
+        assert_int_equal(rlar_data_class_size(all, 0), 2);
+        rlar_data_free(all);
+    }
+    end_desk(&d);
+}
+
 static void keep_text(void *user, rlar_status code, const char *text) {
     assert_int_equal(code, RLAR_OK);
     snprintf(user, RLAR_ERROR_SIZE, "%s", text);
@@ -792,13 +814,14 @@ static void test_guess_is_told_once(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_generated), cmocka_unit_test(test_few_lines),
-        cmocka_unit_test(test_arrays),    cmocka_unit_test(test_wrong_arrays),
-        cmocka_unit_test(test_lines),     cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_widths),    cmocka_unit_test(test_bytes),
-        cmocka_unit_test(test_memory),    cmocka_unit_test(test_wrong_calls),
-        cmocka_unit_test(test_cut_off),   cmocka_unit_test(test_share_refused),
-        cmocka_unit_test(test_dropped),   cmocka_unit_test(test_guess_is_told_once),
+        cmocka_unit_test(test_generated),       cmocka_unit_test(test_few_lines),
+        cmocka_unit_test(test_arrays),          cmocka_unit_test(test_wrong_arrays),
+        cmocka_unit_test(test_lines),           cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_widths),          cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_memory),          cmocka_unit_test(test_wrong_calls),
+        cmocka_unit_test(test_cut_off),         cmocka_unit_test(test_share_refused),
+        cmocka_unit_test(test_dropped),         cmocka_unit_test(test_guess_is_told_once),
+        cmocka_unit_test(test_labels_of_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
