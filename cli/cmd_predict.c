@@ -1,5 +1,6 @@
 /* cmd_predict.c - rlar predict: the class of every sample, block by block, so DATA may be larger
- * than memory. Samples with a label that the model does not know count as wrong. */
+ * than memory. A class that the model does not know counts as wrong, a sample without a label not
+ * at all. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,9 +38,9 @@ static void count_right(prediction *p, const rlar_data *block) {
         const int64_t label = rlar_data_label(block, i);
         /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): n > 0 had room made for it */
         p->right += label == p->classes[i];
-        p->unknown += label < 0;
+        p->unknown += label == RLAR_CLASS_UNKNOWN;
+        p->labelled += label != RLAR_CLASS_MISSING;
     }
-    p->labelled += n;
 }
 
 static void write_scores(cli *c, const prediction *p, int64_t i) {

@@ -128,7 +128,7 @@ static int begin(cli *c, const char *word, cli_data *out) {
 
 /* The whole file, for the verbs that need all samples at once. */
 int cli_data_load(cli *c, const char *word, rlar_missing missing, cli_data *out) {
-    return cli_data_load_part(c, word, missing, 0, 1, out);
+    return cli_data_load_part(c, word, missing, 0, 0, out);
 }
 
 int cli_data_splits(cli *c, const char *word, rlar_missing missing, bool *can) {

@@ -75,7 +75,8 @@ typedef enum rlar_status {
     RLAR_W_NOT_CONVERGED = 1, /* stopped by `iters` before `tol` was reached */
     RLAR_W_RIDGED = 2,        /* a factorisation needed extra regularisation */
     RLAR_W_NEIGHBOURS = 3,    /* a class has no more than k samples: fewer neighbours were used */
-    RLAR_W_ZERO = 4           /* the best map is zero: it tells no classes apart */
+    RLAR_W_ZERO = 4,          /* the best map is zero: it tells no classes apart */
+    RLAR_W_GUESS = 5          /* log only: a file may have been meant otherwise than it was read */
 } rlar_status;
 
 /* ====================================== 1. Simple ========================================= */
@@ -264,6 +265,12 @@ typedef enum rlar_missing {
     RLAR_MISSING_KEEP = 3   /* leave NaN; prediction fills in the training means */
 } rlar_missing;
 
+/* What stands in place of a class. */
+typedef enum rlar_no_class {
+    RLAR_CLASS_UNKNOWN = -1, /* not one of the model that the data were read with; or no labels */
+    RLAR_CLASS_MISSING = -2  /* the sample has no label, though others may have */
+} rlar_no_class;
+
 RLAR_API int64_t rlar_data_samples(const rlar_data *data);
 RLAR_API int64_t rlar_data_dims(const rlar_data *data);
 RLAR_API int64_t rlar_data_classes(const rlar_data *data); /* 0: no labels */
@@ -272,7 +279,7 @@ rlar_data_name(const rlar_data *data); /* file name without folder and endings *
 RLAR_API const char *rlar_data_format(const rlar_data *data); /* "csv", ...; "memory" for a view */
 RLAR_API const char *rlar_data_class(const rlar_data *data, int64_t class_index);
 RLAR_API int64_t rlar_data_class_size(const rlar_data *data, int64_t class_index);
-RLAR_API int64_t rlar_data_label(const rlar_data *data, int64_t sample);        /* -1: no labels */
+RLAR_API int64_t rlar_data_label(const rlar_data *data, int64_t sample); /* or an rlar_no_class */
 RLAR_API const char *rlar_data_feature(const rlar_data *data, int64_t feature); /* NULL: no names */
 RLAR_API int64_t rlar_data_missing(const rlar_data *data); /* cells that were missing when read */
 /* The sample as d doubles. */
@@ -290,10 +297,10 @@ struct rlar_read_options {
                                 where there is one more */
     const rlar_model *model; /* or NULL. Sets `features`, finds columns by the model's names where
                                 the file has a header, and maps labels to the model's classes. */
-    int64_t part, parts;     /* parts > 1: only part number `part`, 0 to parts - 1; it may be empty.
+    int64_t part, parts;     /* parts > 0: only part number `part`, 0 to parts - 1; it may be empty.
                                 One after another the parts have the samples of the whole file.
                                 Their classes are the labels as they stand: rlar_data_share() makes
-                                those of the whole file of them. */
+                                those of the whole file, or of several, of them. */
 };
 
 /* Can the file be read in parts with these options? That is for CSV, TSV, LIBSVM and NPY files (in

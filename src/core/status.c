@@ -48,6 +48,8 @@ const char *rlar_status_text(rlar_status status) {
         return "fewer neighbours";
     case RLAR_W_ZERO:
         return "the map is zero";
+    case RLAR_W_GUESS:
+        return "a guess";
     }
     return "unknown status";
 }

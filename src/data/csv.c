@@ -103,8 +103,16 @@ static rlar_status replay(csv_parser *p, int row) {
 /* Two rows are there, or the file has no more: decide, and hand over what waited. */
 static rlar_status decide(csv_parser *p) {
     const int rows = p->rows_held;
-    const bool header = rlar__csv_header(p->options, &p->held[0], &p->held[1]);
+    bool doubt;
+    const bool header = rlar__csv_header(p->options, &p->held[0], &p->held[1], &doubt);
+    const rlar_place at = {.file = p->at.file, .line = p->held_line[0]};
     p->rows_held = 3;
+    if (doubt)
+        rlar__sink_guess(p->sink, &at,
+                         header ? "the first line was taken for names; if it is a sample, use "
+                                  "--header no, else --header yes"
+                                : "the first line was taken for a sample; if it holds names, use "
+                                  "--header yes, else --header no");
     RLAR_TRY(announce(p, header));
     for (int row = header; row < rows; row++)
         RLAR_TRY(replay(p, row));

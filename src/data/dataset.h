@@ -9,19 +9,20 @@ struct rlar_data {
     rlar_view view;      /* the samples; view.x is own_x for data that were read */
     double *own_x;       /* d x n, or NULL for a borrowed view */
     int64_t room;        /* samples that own_x has room for, where these are more than n; else 0 */
-    int64_t *label;      /* n class indices (-1: unknown to the model), or NULL: no labels */
+    int64_t *label;      /* n classes, or what stands in place of one; NULL: no labels */
     rlar_texts classes;  /* in order */
     int64_t *class_size; /* classes.count */
     rlar_texts features; /* count 0: no names */
     int64_t first;       /* a block of a stream: number of its first sample, for messages */
     int64_t missing;     /* cells that were missing when read */
+    int64_t dropped;     /* samples left out for it of a part of a file: share.c tells of them */
     char *name, *format;
     char *file; /* what messages call it: the path as it was given, or the name */
 };
 
 rlar_status rlar__data_new(rlar_ctx *ctx, const char *name, const char *format, const char *file,
                            rlar_data **out);
-/* Samples of each class; labels of -1 count nowhere. */
+/* Samples of each class; those without a class count nowhere. */
 rlar_status rlar__class_sizes(rlar_ctx *ctx, const int64_t *label, int64_t n, int64_t classes,
                               int64_t **out);
 

@@ -1,8 +1,10 @@
 /* labels_file.c - labels in a file of their own: one per line, or a NumPy vector; gzipped or not.
  *
- * The lines of a text file are the labels, without blanks around them. A line in quotes is the name
- * between them as it stands, so "na" is a class there and na a missing label; only blank lines at
- * the end are skipped, since one in the middle would shift all labels behind it. */
+ * The lines of a text file are the labels, without blanks around them; they end with LF, CR LF or
+ * CR, and a byte order mark before the first is no part of it. A line in quotes is the name between
+ * them as it stands, with "" for one quote, so "na" is a class there and na a missing label; only
+ * blank lines at the end are skipped, since one in the middle would shift all labels behind it. */
+#include "data/csv_head.h"
 #include "data/table.h"
 
 #include <string.h>
@@ -16,23 +18,28 @@ typedef struct line_reader {
     int64_t blank; /* blank lines not yet known to be the last ones */
 } line_reader;
 
-/* The line that was gathered, as one row with one cell. */
-static rlar_status push_label(line_reader *r) {
-    const char *text = r->line;
-    size_t size = (size_t)r->size;
-    while (size > 0 && memchr(" \t\r", text[size - 1], 3))
+/* "" between the quotes of a line is one quote; returns what is left of the size. */
+static size_t undouble(char *text, size_t size) {
+    size_t kept = 0;
+    for (size_t i = 0; i < size; i++) {
+        text[kept++] = text[i];
+        i += text[i] == '"' && i + 1 < size && text[i + 1] == '"';
+    }
+    return kept;
+}
+
+/* One line, as one row with one cell. */
+static rlar_status push_label(line_reader *r, char *text, size_t size) {
+    while (size > 0 && memchr(" \t", text[size - 1], 2))
         size--;
     while (size > 0 && memchr(" \t", *text, 2)) {
         text++;
         size--;
     }
     const bool quoted = size >= 2 && text[0] == '"' && text[size - 1] == '"';
-    if (quoted) {
-        text++;
-        size -= 2;
-    }
+    if (quoted)
+        size = undouble(++text, size - 2);
     r->at.line++;
-    r->size = 0;
     if (size == 0) {
         r->blank++;
         return RLAR_OK;
@@ -49,6 +56,19 @@ static rlar_status push_label(line_reader *r) {
     return rlar__sink_row_end(r->sink, &r->at);
 }
 
+/* What was gathered up to a LF, or to the end: one line, or several that end with CR. */
+static rlar_status push_lines(line_reader *r) {
+    char *text = r->line, *end = text + r->size;
+    if (r->at.line == 0)
+        text += rlar__csv_mark(text, r->size);
+    while (end > text && end[-1] == '\r')
+        end--;
+    r->size = 0;
+    for (char *cr; (cr = memchr(text, '\r', (size_t)(end - text))); text = cr + 1)
+        RLAR_TRY(push_label(r, text, (size_t)(cr - text)));
+    return push_label(r, text, (size_t)(end - text));
+}
+
 /* Lines may be cut anywhere between two chunks, so each is gathered first. */
 static rlar_status read_lines(line_reader *r, rlar_source *source) {
     RLAR_TRY(rlar__sink_columns(r->sink, 1, NULL, NULL));
@@ -57,7 +77,7 @@ static rlar_status read_lines(line_reader *r, rlar_source *source) {
         size_t size;
         RLAR_TRY(rlar__source_next(source, &bytes, &size));
         if (size == 0)
-            return r->size > 0 ? push_label(r) : RLAR_OK;
+            return r->size > 0 ? push_lines(r) : RLAR_OK;
         while (size > 0) {
             const char *newline = memchr(bytes, '\n', size);
             const size_t length = newline ? (size_t)(newline - bytes) : size;
@@ -66,7 +86,7 @@ static rlar_status read_lines(line_reader *r, rlar_source *source) {
             memcpy(r->line + r->size, bytes, length);
             r->size += (int64_t)length;
             if (newline)
-                RLAR_TRY(push_label(r));
+                RLAR_TRY(push_lines(r));
             bytes += length + (newline != NULL);
             size -= length + (newline != NULL);
         }

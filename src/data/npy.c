@@ -77,6 +77,7 @@ static rlar_status announce(npy_parser *p) {
 /* The next row, its values `step` bytes apart. */
 static rlar_status push_row(npy_parser *p, const char *value, size_t step) {
     const int64_t d = p->npy.d;
+    int64_t label = -1;
     if (!p->x)
         RLAR_TRY(announce(p));
     const rlar_place at = {.file = p->file, .line = ++p->rows};
@@ -84,7 +85,12 @@ static rlar_status push_row(npy_parser *p, const char *value, size_t step) {
         return push_text(p, &at, value);
     for (int64_t j = 0; j < d; j++)
         p->x[j] = rlar__npy_number(&p->npy, value + (size_t)j * step);
-    return rlar__sink_numbers(p->sink, &at, d, p->x, NULL, 0);
+    if (rlar__npy_is_long(&p->npy))
+        RLAR_TRY(rlar__sink_label_column(p->sink, d, &label));
+    if (label < 0)
+        return rlar__sink_numbers(p->sink, &at, d, p->x, NULL, 0);
+    RLAR_TRY(rlar__npy_text(p->ctx, p->file, &p->npy, value + (size_t)label * step, &p->text));
+    return rlar__sink_numbers(p->sink, &at, d, p->x, p->text.bytes, p->text.length);
 }
 
 /* A row that lies whole in the input is read in place; only rows across a cut are copied. */

@@ -33,6 +33,8 @@ rlar_status rlar__npy_open(rlar_ctx *ctx, const char *file, const char *bytes, s
                            rlar_npy *out, const char **values);
 
 bool rlar__npy_is_text(const rlar_npy *npy);
+/* Integers that a double may have to round? As labels they go through rlar__npy_text. */
+bool rlar__npy_is_long(const rlar_npy *npy);
 /* Where the value of a row and column stands among all values. */
 size_t rlar__npy_offset(const rlar_npy *npy, int64_t row, int64_t column);
 /* The value at these bytes as a number; kinds f, i, u, b. */

@@ -10,6 +10,10 @@ bool rlar__npy_is_text(const rlar_npy *npy) {
     return npy->kind == 'U' || npy->kind == 'S';
 }
 
+bool rlar__npy_is_long(const rlar_npy *npy) {
+    return (npy->kind == 'i' || npy->kind == 'u') && npy->item == sizeof(int64_t);
+}
+
 size_t rlar__npy_offset(const rlar_npy *npy, int64_t row, int64_t column) {
     const int64_t index = npy->fortran ? column * npy->n + row : row * npy->d + column;
     return (size_t)index * npy->item;

@@ -166,10 +166,14 @@ static rlar_status push_row(npz_parser *p, const array *x, const array *y, int64
     const rlar_place at = {.file = p->file, .line = i + 1}; /* the sink may keep the name */
     for (int64_t j = 0; j < x->npy.d; j++)
         row[j] = rlar__npy_number(&x->npy, x->values + rlar__npy_offset(&x->npy, i, j));
-    if (!y->values)
+    const array *from = y->values ? y : x; /* where the label is */
+    int64_t column = y->values ? 0 : -1;
+    if (!y->values && rlar__npy_is_long(&x->npy))
+        RLAR_TRY(rlar__sink_label_column(p->sink, x->npy.d, &column));
+    if (column < 0)
         return rlar__sink_numbers(p->sink, &at, x->npy.d, row, NULL, 0);
-    RLAR_TRY(rlar__npy_text(p->ctx, y->name, &y->npy, y->values + rlar__npy_offset(&y->npy, i, 0),
-                            label));
+    RLAR_TRY(rlar__npy_text(p->ctx, from->name, &from->npy,
+                            from->values + rlar__npy_offset(&from->npy, i, column), label));
     return rlar__sink_numbers(p->sink, &at, x->npy.d, row, label->bytes, label->length);
 }
 

@@ -38,6 +38,9 @@ typedef struct rlar_sink rlar_sink;
  * names rather than numbers (ARFF); may be NULL. */
 rlar_status rlar__sink_columns(rlar_sink *sink, int64_t count, const char *const *names,
                                const bool *nominal);
+/* Tell what was guessed where the opposite is well possible; of the parts of a file the first does.
+ */
+void rlar__sink_guess(rlar_sink *sink, const rlar_place *at, const char *text);
 /* Begin a row; then one call per cell, left to right; then end. A cell is text as it stands in the
  * file without quotes. The sink decides what is a label, a number, missing (empty, ?, NA, nan) or
  * an error. */
@@ -57,6 +60,9 @@ void rlar__sink_filled(rlar_sink *sink, int64_t count);
  * only for LIBSVM (the sink pads with 0). */
 rlar_status rlar__sink_numbers(rlar_sink *sink, const rlar_place *at, int64_t d, const double *x,
                                const char *label, size_t label_length);
+/* Which of the columns of a row of numbers is the label, -1: none. Its text may be given with the
+ * row, where a double would not hold it. */
+rlar_status rlar__sink_label_column(rlar_sink *sink, int64_t columns, int64_t *out);
 /* From now on the labels given with rows of numbers are names as they stand, such as those of
  * folders, not cells of a file: "na" is a name like any other. */
 void rlar__sink_given_names(rlar_sink *sink);

@@ -143,6 +143,7 @@ static int64_t class_at(const sharing *s, int64_t part, int64_t row) {
  * tell only the largest index that they have: there the largest of all counts. */
 typedef struct outline {
     int64_t d, parts, named, sparse;
+    int64_t dropped; /* samples that were left out of parts of a file */
 } outline;
 
 static rlar_status check_parts(rlar_ctx *ctx, const sharing *s, outline *own) {
@@ -158,16 +159,20 @@ static rlar_status check_parts(rlar_ctx *ctx, const sharing *s, outline *own) {
             return rlar__fail(ctx, RLAR_E_DATA, "%s: %lld features where others have %lld",
                               part->file, (long long)part->view.d, (long long)own->d);
         own->d = part->view.d > own->d ? part->view.d : own->d;
+        own->dropped += part->dropped;
         own->named = own->named || part->features.count > 0;
     }
     return RLAR_OK;
 }
 
-/* The features of all ranks, and the parts that each has at most. */
+/* The features of all ranks, the parts that each has at most, and how many samples are left out.
+ */
 static rlar_status compare(rlar_ctx *ctx, sharing *s, const outline *all, int *named) {
     int first = -1;
     bool sparse = true;
+    int64_t dropped = 0;
     for (int r = 0; r < rlar__team_ranks(ctx); r++) {
+        dropped += all[r].dropped;
         s->rounds = all[r].parts > s->rounds ? all[r].parts : s->rounds;
         if (all[r].parts == 0)
             continue;
@@ -179,6 +184,9 @@ static rlar_status compare(rlar_ctx *ctx, sharing *s, const outline *all, int *n
         s->d = all[r].d > s->d ? all[r].d : s->d;
         *named = *named < 0 && all[r].named ? r : *named;
     }
+    if (dropped > 0 && rlar__team_rank(ctx) == 0)
+        rlar__log(ctx, RLAR_OK, "%s: %lld samples have missing values and are left out",
+                  s->out->file, (long long)dropped);
     return RLAR_OK;
 }
 

@@ -236,6 +236,14 @@ static rlar_status begin_part(rlar_stream *s, int64_t lines) {
                              &s->range);
 }
 
+/* How many samples are not there, since nobody sees them go. A part of a file cannot tell: the
+ * ranks that share a file count together (share.c). */
+static void tell_dropped(const rlar_stream *s) {
+    if (s->sink->dropped > 0 && s->options.parts <= 1)
+        rlar__log(s->ctx, RLAR_OK, "%s: %lld of %lld samples have missing values and are left out",
+                  s->block.file, (long long)s->sink->dropped, (long long)s->sink->rows);
+}
+
 /* Whole or nothing: the data exist only after the last row, the counts and the classes are right.
  * lines: before the part, if only one is read. */
 static rlar_status read_once(rlar_ctx *ctx, const char *path, const rlar_read_options *options,
@@ -253,10 +261,12 @@ static rlar_status read_once(rlar_ctx *ctx, const char *path, const rlar_read_op
         status = rlar__data_new(ctx, s->block.name, s->block.format, s->block.file, &data);
     if (status >= 0)
         status = rlar__sink_take(s->sink, data);
-    if (status >= 0)
+    if (status >= 0) {
+        tell_dropped(s);
         *out = data;
-    else
+    } else {
         rlar_data_free(data);
+    }
     rlar_stream_free(s);
     return status;
 }
@@ -267,7 +277,10 @@ static rlar_status read_again(rlar_ctx *ctx, const char *path, const rlar_read_o
     int64_t lines;
     bool quoted;
     RLAR_TRY(rlar__range_before(ctx, path, range, &lines, &quoted));
+    const rlar_log_fn log = ctx->log;
+    ctx->log = NULL; /* all but the error was told the first time */
     const rlar_status status = read_once(ctx, path, options, size, lines, range, out);
+    ctx->log = log;
     if (status != RLAR_E_DATA || !quoted)
         return status;
     char *text = NULL;
@@ -315,11 +328,14 @@ rlar_status rlar_data_splits(rlar_ctx *ctx, const char *path, const rlar_read_op
     }
     o.part = 0;
     o.parts = 2;
+    const rlar_log_fn log = ctx->log;
+    ctx->log = NULL; /* whoever reads the file is told what is guessed of it */
     rlar_status status = open_file(ctx, path, &o, true, &s);
     if (status >= 0 && listed && !s->format->rows)
         status = RLAR_E_UNSUPPORTED;
     if (status >= 0)
         status = begin_part(s, 1);
+    ctx->log = log;
     rlar_stream_free(s);
     if (status < 0 && status != RLAR_E_UNSUPPORTED)
         return status;
@@ -338,8 +354,11 @@ rlar_status rlar_stream_open(rlar_ctx *ctx, const char *path, const rlar_read_op
  * counted. */
 static rlar_status next_of_file(rlar_stream *s, int64_t max, bool *any) {
     rlar__sink_recycle(s->sink);
+    const bool ended = s->ended;
     while (!s->ended && rlar__sink_ready(s->sink) < max)
         RLAR_TRY(pump(s));
+    if (s->ended && !ended)
+        tell_dropped(s);
     *any = rlar__sink_ready(s->sink) > 0;
     return *any ? rlar__sink_block(s->sink, max, &s->block) : RLAR_OK;
 }

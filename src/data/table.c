@@ -40,6 +40,8 @@ rlar_status rlar__sink_new(rlar_ctx *ctx, const rlar_sink_setup *setup, rlar_sin
                                  .features = o->model ? rlar_model_dims(o->model) : o->features,
                                  .model = o->model};
     s->whole = setup->whole;
+    s->quiet = o->part > 0;
+    s->raw_classes = o->parts > 0;
     s->labels = setup->labels;
     s->no_labels = o->label && strcmp(o->label, "none") == 0;
     /* With a model, the mean that counts is that of the training data: prediction fills it in. */
@@ -74,6 +76,11 @@ void rlar__sink_free(rlar_sink *s) {
 
 /* ---- Columns ---- */
 
+void rlar__sink_guess(rlar_sink *s, const rlar_place *at, const char *text) {
+    if (!s->quiet)
+        rlar__log(s->ctx, RLAR_W_GUESS, "%s:%lld: %s", at->file, (long long)at->line, text);
+}
+
 /* Said where the name stands, not after the fit, when the model cannot be written. */
 static rlar_status check_name(rlar_sink *s, const rlar_place *at, const char *what,
                               const char *text, size_t length) {
@@ -84,10 +91,23 @@ static rlar_status check_name(rlar_sink *s, const rlar_place *at, const char *wh
                                   rlar__token(text, length, token), fault);
 }
 
+static bool is_blank(const char *name) {
+    return !name || name[strspn(name, " \t")] == '\0';
+}
+
+/* Data frames write the numbers of their rows so. */
+static bool has_index(int64_t count, const char *const *names) {
+    for (int64_t j = 1; j < count; j++)
+        if (is_blank(names[j]))
+            return false;
+    return count > 1 && is_blank(names[0]);
+}
+
 rlar_status rlar__sink_columns(rlar_sink *s, int64_t count, const char *const *names,
                                const bool *nominal) {
     rlar_columns *c = &s->columns;
     c->count = count;
+    c->index = names && has_index(count, names);
     for (int64_t j = 0; names && j < count; j++) {
         const char *name = names[j] ? names[j] + strspn(names[j], " \t") : "";
         size_t length = strlen(name);
@@ -110,7 +130,18 @@ rlar_status rlar__sink_columns(rlar_sink *s, int64_t count, const char *const *n
     return RLAR_OK;
 }
 
+/* A column that is asked for, of a format that has the labels beside its columns, or none. */
+static rlar_status no_label_columns(const rlar_sink *s) {
+    char token[RLAR_TOKEN_SIZE];
+    return rlar__fail(s->ctx, RLAR_E_ARG,
+                      "%s: there is no label column '%s': samples of this format have their labels "
+                      "with them; leave --label out, or use --label none or --labels FILE",
+                      s->rule.file, rlar__token(s->rule.label, strlen(s->rule.label), token));
+}
+
 rlar_status rlar__sink_settle(rlar_sink *s, int64_t count, bool own_label, bool sparse) {
+    if ((own_label || sparse) && s->rule.label && !s->no_labels)
+        return no_label_columns(s);
     s->typed = true;
     s->sparse = sparse;
     if (own_label)
@@ -128,6 +159,12 @@ rlar_status rlar__sink_settle(rlar_sink *s, int64_t count, bool own_label, bool 
         s->columns.count = count;
         RLAR_TRY(rlar__columns_settle(s->ctx, &s->rule, &s->columns));
     }
+    /* In a file that is sorted by class it would give the class away. */
+    const rlar_place at = {.file = s->rule.file, .line = 1};
+    if (s->columns.index && s->columns.label != 0 && !s->rule.model)
+        rlar__sink_guess(s, &at,
+                         "column 1 has no name and is taken for a feature, column1; if it counts "
+                         "the samples, take it out of the file");
     s->labelled = !s->no_labels && (s->labels || own_label || s->columns.label >= 0);
     return RLAR_OK;
 }
@@ -256,7 +293,7 @@ rlar_status rlar__sink_end(rlar_sink *s, const rlar_place *at) {
     if (s->labelled) {
         RLAR_TRY(rlar__grow(s->ctx, &s->label, &s->label_capacity, s->n + 1, sizeof *s->label,
                             "the labels"));
-        s->label[s->n] = -1;
+        s->label[s->n] = RLAR_CLASS_MISSING;
         if (!s->label_missing)
             RLAR_TRY(rlar__sink_class(s, at, s->label_text, s->label_length, &s->label[s->n]));
     }
@@ -341,6 +378,9 @@ static void note_bad(rlar_sink *s, const rlar_place *at, const char *text, size_
                  "it as the label";
     else if (memchr(text, ',', length))
         s->bad = "is not a number; write the decimal point as '.'";
+    else if (at->line == 1 && s->columns.names.count == 0)
+        s->bad = "is not a number; if the first line holds the names of the columns, use --header "
+                 "yes";
     else
         s->bad = "is not a number; expected a number or a missing value (empty, ?, NA, nan)";
     s->bad_at = *at;
@@ -404,8 +444,6 @@ rlar_status rlar__sink_row_end(rlar_sink *s, const rlar_place *at) {
 static rlar_status put_number(rlar_sink *s, const rlar_place *at, int64_t column, double value,
                               double *row) {
     const int64_t j = s->columns.target[column];
-    if (column == s->columns.label)
-        RLAR_TRY(hold_number_label(s, value));
     if (j < 0)
         return RLAR_OK;
     if (isinf(value)) {
@@ -418,6 +456,13 @@ static rlar_status put_number(rlar_sink *s, const rlar_place *at, int64_t column
     if (isnan(value))
         rlar__sink_missing(s, column + 1);
     row[j] = value;
+    return RLAR_OK;
+}
+
+rlar_status rlar__sink_label_column(rlar_sink *s, int64_t columns, int64_t *out) {
+    if (!s->typed)
+        RLAR_TRY(rlar__sink_settle(s, columns, false, false));
+    *out = s->columns.label;
     return RLAR_OK;
 }
 
@@ -443,6 +488,8 @@ rlar_status rlar__sink_numbers(rlar_sink *s, const rlar_place *at, int64_t d, co
         return ragged(s, at, d);
     RLAR_TRY(rlar__sink_begin(s));
     RLAR_TRY(rlar__sink_label(s, at, label, label_length));
+    if (!label && s->columns.label >= 0)
+        RLAR_TRY(hold_number_label(s, x[s->columns.label]));
     double *row = s->x + s->n * s->columns.d;
     for (int64_t column = 0; column < d; column++)
         RLAR_TRY(put_number(s, at, column, x[column], row));

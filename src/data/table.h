@@ -21,6 +21,7 @@ typedef struct rlar_columns {
     int64_t count;       /* in the file; 0: not known yet */
     rlar_texts names;    /* of all columns, or none */
     bool *nominal;       /* per column, or NULL */
+    bool index;          /* the first column alone has no name: it probably counts the rows */
     bool settled;        /* the following are filled */
     int64_t label;       /* this column is the label; -1: none is */
     int64_t d;           /* features */
@@ -62,14 +63,16 @@ struct rlar_sink {
     rlar_column_rule rule;
     rlar_missing missing_rule;
     bool whole;       /* all rows are kept until the end; else blocks leave on the way */
+    bool quiet;       /* another part of the file tells what was guessed */
     bool no_labels;   /* label "none" */
     bool given_names; /* see rlar__sink_given_names */
     const rlar_label_list *labels; /* or NULL; borrowed */
     rlar_columns columns;
-    int64_t bytes; /* of the file, unpacked, so far: what memory they justify */
-    double share;  /* of the file that they are; 0: not known */
-    bool range;    /* only a part of a file is read (range.c) */
-    bool part;     /* of another sink: columns and x are borrowed from it (table_part.c) */
+    int64_t bytes;    /* of the file, unpacked, so far: what memory they justify */
+    double share;     /* of the file that they are; 0: not known */
+    bool range;       /* only a part of a file is read (range.c) */
+    bool raw_classes; /* the classes stay the labels as they stand: share.c sorts them */
+    bool part;        /* of another sink: columns and x are borrowed from it (table_part.c) */
 
     /* Rows that are complete. */
     int64_t n, first; /* rows first..n-1 have not been handed out */

@@ -169,12 +169,12 @@ static rlar_status fill_means(rlar_sink *s) {
 }
 
 /* Class names and indices in their final order. Whether 1 and 1.0 are one class, as they are where
- * all labels are numbers, a part of a file cannot tell: its classes are the texts as they stand. */
+ * all labels are numbers, a part of a set cannot tell: its classes are the texts as they stand. */
 static rlar_status sort_labels(rlar_sink *s, rlar_texts *classes) {
     int64_t *remap = NULL;
     if (s->rule.model)
         return rlar__texts_copy(s->ctx, &s->model_classes, classes);
-    if (s->range)
+    if (s->raw_classes)
         return rlar__texts_copy(s->ctx, &s->raw.texts, classes);
     rlar_status status =
         rlar__alloc(s->ctx, s->raw.texts.count, sizeof *remap, "the classes", &remap);
@@ -206,5 +206,6 @@ rlar_status rlar__sink_take(rlar_sink *s, rlar_data *data) {
     data->features = s->columns.features;
     s->columns.features = (rlar_texts){0};
     data->missing = s->missing;
+    data->dropped = s->range ? s->dropped : 0;
     return RLAR_OK;
 }

@@ -54,8 +54,10 @@ static rlar_status join_labels(rlar_sink *s, rlar_sink *part) {
         const char *text = rlar__texts_at(&part->raw.texts, r);
         RLAR_TRY(rlar__sink_class(s, &at, text, strlen(text), &part->raw_class[r]));
     }
-    for (int64_t i = 0; i < part->n; i++)
-        s->label[s->n + i] = part->label[i] < 0 ? -1 : part->raw_class[part->label[i]];
+    for (int64_t i = 0; i < part->n; i++) {
+        const int64_t raw = part->label[i];
+        s->label[s->n + i] = raw < 0 ? raw : part->raw_class[raw];
+    }
     return RLAR_OK;
 }
 

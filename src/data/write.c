@@ -108,15 +108,17 @@ rlar_status rlar__writer_without_quotes(const rlar_writer *w, const char *format
     return RLAR_OK;
 }
 
-/* Data read with a model may hold labels that the model does not know; their text is gone. */
+/* Data read with a model may hold labels that the model does not know, and their text is gone; or
+ * samples without any. */
 static rlar_status check_labels(const rlar_writer *w) {
     for (int64_t i = 0; i < w->n && w->c > 0; i++)
         if (w->data->label[i] < 0)
-            return rlar__fail(
-                w->ctx, RLAR_E_DATA,
-                "sample %lld has a class that is unknown to the model it was read with; "
-                "read the data without the model",
-                (long long)i + 1);
+            return rlar__fail(w->ctx, RLAR_E_DATA,
+                              "sample %lld has %s; read the data without the model",
+                              (long long)i + 1,
+                              w->data->label[i] == RLAR_CLASS_MISSING
+                                  ? "no label"
+                                  : "a class that is unknown to the model it was read with");
     return RLAR_OK;
 }
 

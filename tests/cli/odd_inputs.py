@@ -97,6 +97,8 @@ def data_errors():
               {"one.csv": relabelled([1] * len(Y))})
     yield Odd("text in a number column", "fit text.csv", DATA, (r"text\.csv:4:2", r"abc", r"number"),
               {"text.csv": edited(3, 1, "abc")})
+    yield Odd("names and numbers in the first line", "fit genes.csv", DATA, (r"genes\.csv:1:1", r"--header yes"),
+              {"genes.csv": GOOD.replace("a,b,c,d,label", "gene,2,3,4,kind")})
     yield Odd("NaN cell", "fit nan.csv", DATA, (r"nan\.csv:4:2", r"missing", r"--missing"),
               {"nan.csv": edited(3, 1, "nan")})
     yield Odd("two missing cells", "fit missing.csv", DATA,
@@ -169,6 +171,8 @@ def usage_errors():
     yield Odd("label column that does not exist", "fit good.csv --label colour", USAGE,
               (r"colour", r"\ba\b.*\blabel\b"), CSV)
     yield Odd("label index beyond the columns", "fit good.csv --label 9", USAGE, (r"\b9\b", r"\b5\b"), CSV)
+    yield Odd("label column of a format without columns", "fit good.svm --label 1", USAGE,
+              (r"good\.svm", r"--label none"), {"good.svm": "1 1:1 2:3\n2 1:4\n"})
     yield Odd("label index 0", "fit good.csv --label 0", USAGE, (r"\b0\b", r"\b5\b"), CSV)
     yield Odd("output without a name", "fit good.csv -o ''", USAGE, (r"-o|--output", r"name|empty"), CSV)
     yield Odd("no data", "fit", USAGE, (r"DATA|data",))
@@ -325,6 +329,15 @@ def successes():
               {"twice.csv": relabelled(np.repeat(Y, 2), np.repeat(X, 2, axis=0))})
     yield Odd("duplicate rows with two labels", "fit torn.csv", OK, (),
               {"torn.csv": relabelled(np.concatenate([Y, Y % 3 + 1]), np.vstack([X, X]))})
+    yield Odd("first line that may be a sample or names", "fit first.csv", OK,
+              (r"rlar: warning: first\.csv:1: .*taken for names", r"--header no"),
+              {"first.csv": GOOD.replace("a,b,c,d,label", "7,3,5,1,target")})
+    yield Odd("first line that may be names or a sample", "fit wavelengths.csv", OK,
+              (r"rlar: warning: wavelengths\.csv:1: .*taken for a sample", r"--header yes"),
+              {"wavelengths.csv": GOOD.replace("a,b,c,d,label", "400,450,500,550,600")})
+    yield Odd("index column of a data frame", "fit frame.csv", OK,
+              (r"rlar: warning: frame\.csv:1: column 1 has no name", r"take it out"),
+              {"frame.csv": "".join(f"{i if i else ''},{line}\n" for i, line in enumerate(GOOD.splitlines()))})
     yield Odd("class of one sample", "fit single.csv", OK, (r"rlar: warning.*neighbour",),
               {"single.csv": relabelled([9] + list(Y[1:]))})
     yield Odd("class with no more than k samples", "fit good.csv -k 8", OK,

@@ -297,6 +297,17 @@ class Labels(Case):
                 self.ok("fit", "t.csv", "--label", choice, "-o", "m.rlar")
                 self.assertEqual(self.path("m.rlar").read_bytes(), expected, (position, choice))
 
+    def test_label_column_of_a_format_that_has_none_is_refused(self):
+        self.write("t.svm", libsvm(X, Y))
+        self.write("t.npz", npz(X=X, y=Y))
+        for label in ("1", "-1", "kind"):
+            for name in ("t.svm", "t.npz"):
+                self.fails(USAGE, "fit", name, "--label", label, says=rf"{name}: there is no label column '{label}'")
+        for name in ("t.svm", "t.npz"):
+            self.assertEqual(self.json_of("info", name, "--label", "none")["classes"], 0)
+        self.write("x.npz", npz(X=np.column_stack([X, Y])))
+        self.assertEqual(self.json_of("info", "x.npz", "--label", "-1")["classes"], 3)
+
     def test_label_zero_is_refused(self):
         self.write("t.csv", self.table(Y))
         self.fails(USAGE, "fit", "t.csv", "--label", "0", says=r"\b0\b")
@@ -305,6 +316,17 @@ class Labels(Case):
         labels = np.array([10, 2, 1])[Y - 1]
         self.write("t.csv", self.table(labels))
         self.assertEqual(self.classes("t.csv"), ["1", "2", "10"])
+
+    def test_large_numbers_of_arrays_are_not_rounded(self):
+        y = 2 ** 53 + np.array([0, 1, 0, 1])
+        table = np.column_stack([np.arange(4), [3, 1, 2, 5], y])
+        names = [str(2 ** 53), str(2 ** 53 + 1)]
+        self.write("y.npy", npy(y))
+        for name, content, labels in (("t.npy", npy(table), ()), ("t.npz", npz(X=table), ()),
+                                      ("u.npz", npz(X=table[:, :2], y=y), ()),
+                                      ("x.npy", npy(table[:, :2]), ("--labels", "y.npy"))):
+            self.write(name, content)
+            self.assertEqual(self.json_of("info", name, *labels)["class_names"], names, name)
 
     def test_text_sorts_as_text(self):
         self.write("t.csv", self.table(np.array(["b10", "b2", "a"])[Y - 1]))

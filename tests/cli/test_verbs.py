@@ -183,6 +183,11 @@ class Fit(Verbs):
             self.write(name, header + ",class\n" + "1,2,x\n3,4,y\n" * 4)
             self.fails(support.DATA, "fit", "named.csv", name, says=name + r": feature \d is '[bc]' where it is '[ab]' in the first part")
 
+    def test_several_files_have_the_classes_of_one(self):
+        self.write("m1.csv", "a,b,class\n" + "1,2,1.0\n3,5,2.0\n2,2,1.0\n4,5,2.0\n")
+        self.write("m2.csv", "a,b,class\n" + "1,3,1.0\n9,8,x\n8,9,x\n")
+        self.assertEqual(self.json_of("fit", "m1.csv", "m2.csv")["classes"], 3)
+
     def test_method_by_name(self):
         self.assertEqual(self.json_of("fit", "t.csv", "--method", "rlar")["method"], "rlar")
 
@@ -237,6 +242,33 @@ class Predict(Verbs):
 
     def test_quiet(self):
         self.assertEqual(self.ok("predict", "m.rlar", "t.csv", "-q").err, "")
+
+    def test_samples_without_a_label_do_not_count(self):
+        rows = table_text(X, Y, names=NAMES).splitlines()
+        predicted = self.ok("predict", "m.rlar", "t.csv").lines
+        right = sum(a == str(b) for a, b in zip(predicted[2:], Y[2:]))
+        cut = [row.rsplit(",", 1)[0] for row in rows]
+        self.write("some.csv", "\n".join([rows[0], cut[1] + ",", cut[2] + ",?"] + rows[3:]) + "\n")
+        result = self.ok("predict", "m.rlar", "some.csv")
+        self.assertIn(f"({right} of 28)", result.err)
+        self.assertNotIn("does not know", result.err)
+        self.assertAlmostEqual(self.json_of("predict", "m.rlar", "some.csv")["accuracy"], right / 28, places=12)
+        self.write("other.csv", "\n".join([rows[0], cut[1] + ",", cut[2] + ",new"] + rows[3:]) + "\n")
+        result = self.ok("predict", "m.rlar", "other.csv")
+        self.assertIn(f"({right} of 29)", result.err)
+        self.assertIn("1 samples have a class that the model does not know; they count as wrong", result.err)
+        self.write("none.csv", "\n".join([rows[0]] + [row + ",?" for row in cut[1:]]) + "\n")
+        result = self.ok("predict", "m.rlar", "none.csv")
+        self.assertNotIn("accuracy", result.err)
+        self.assertIsNone(self.json_of("predict", "m.rlar", "none.csv")["accuracy"])
+
+    def test_samples_left_out_are_told(self):
+        rows = table_text(X, Y, names=NAMES).splitlines()
+        rows[3] = "?," + rows[3].split(",", 1)[1]
+        self.write("gap.csv", "\n".join(rows) + "\n")
+        for command in (("fit", "gap.csv"), ("predict", "m.rlar", "gap.csv"), ("transform", "m.rlar", "gap.csv")):
+            self.assertIn("gap.csv: 1 of 30 samples have missing values and are left out",
+                          self.ok(*command, "--missing", "drop").err, command)
 
     def test_one_sample(self):
         self.write("one.csv", table_text(X[:1], Y[:1], names=NAMES))

@@ -91,9 +91,9 @@ static void test_quotes_and_line_ends(void **state) {
 
 static void test_separators(void **state) {
     (void)state;
-    static const char *const texts[] = {"1,2,a\n3,4,b\n", "1;2;a\n3;4;b\n", "1\t2\ta\n3\t4\tb\n",
-                                        "  1   2 a  \n3 4\t b\n", "1 , 2 , a\n3,4,b",
-                                        "\xef\xbb\xbf\r\n \n1;2;a\n3;4;b\n"};
+    static const char *const texts[] = {"1,2,a\n3,4,b\n",     "1;2;a\n3;4;b\n",
+                                        "1\t2\ta\n3\t4\tb\n", "  1   2 a  \n3 4\t b\n",
+                                        "1 , 2 , a\n3,4,b",   "\xef\xbb\xbf\r\n \n1;2;a\n3;4;b\n"};
     rlar_ctx *ctx = new_ctx();
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         rlar_data *data = read_all_cuts(ctx, texts[i], NULL);
@@ -139,6 +139,17 @@ static void test_header_guess(void **state) {
     check_header("?,?,x\n1,2,y\n", 0, NULL, false);
     check_header("a,b,c\n?,?,x\n", 0, NULL, true);
     check_header("1,2,3\n4,5,6\n", 0, NULL, false);
+    check_header("400.0,450.0,500.0,550.0,species\n5.1,3.5,1.4,0.2,setosa\n", 0, NULL, true);
+    check_header("400,450,500,y\n5.1,3.5,1.4,no\n", 0, NULL, true);
+    check_header("400,450,species\n5.1,3.5,setosa\n", 0, NULL, false); /* too few to tell */
+    check_header("400,450,440,species\n5.1,3.5,9,setosa\n", 0, NULL, false);
+    check_header("1,2,3,group\n4,5,6,single\n", 0, NULL, false); /* samples that climb */
+    check_header("400,450,500,species\n", 0, NULL, false);       /* nothing to compare with */
+    check_header("0,1,2,3,4\n5.1,3.5,1.4,0.2,0\n", 0, NULL, true);
+    check_header("0,1,2,3\n5,3,1,setosa\n", 0, NULL, true);
+    check_header("0,1,2,3,4\n5,3,1,0,0\n", 0, NULL, false);
+    check_header(",0,1,2\n0,5,3,1\n", 0, NULL, true);
+    check_header("0,1\n5.1,3.5\n", 0, NULL, false);
     check_header("1,2,3\n4,5,6\n", 1, NULL, true);
     check_header("v\n1\n2\n", 0, "none", true);
     check_header("1\n2\n", 0, "none", false);
@@ -148,6 +159,61 @@ static void test_header_guess(void **state) {
     assert_string_equal(rlar_data_feature(data, 0), "column1");
     rlar_data_free(data);
     end_ctx(ctx);
+}
+
+static void keep_text(void *user, rlar_status code, const char *text) {
+    assert_int_equal(code, RLAR_W_GUESS);
+    snprintf(user, RLAR_ERROR_SIZE, "%s", text);
+}
+
+/* What is said of a table; "" where nothing is doubtful. */
+static void check_told(const char *text, int header, const char *expected) {
+    char told[RLAR_ERROR_SIZE] = "";
+    rlar_ctx_options options = RLAR_INIT(rlar_ctx_options);
+    rlar_read_options o = RLAR_INIT(rlar_read_options);
+    rlar_ctx *ctx = NULL;
+    options.log = keep_text;
+    options.user = told;
+    o.header = header;
+    assert_int_equal(rlar_ctx_new(&options, &ctx), RLAR_OK);
+    rlar_data_free(read_as(ctx, csv, text, 5, &o));
+    assert_string_equal(told, expected);
+    end_ctx(ctx);
+}
+
+static void test_header_doubt(void **state) {
+    (void)state;
+    static const char names[] =
+        "f:1: the first line was taken for names; if it is a sample, use --header no, else "
+        "--header yes";
+    static const char sample[] =
+        "f:2: the first line was taken for a sample; if it holds names, use --header yes, else "
+        "--header no";
+    check_told("0.1,0.2,target\n0.3,0.1,other\n", 0, names);
+    check_told("0.1,0.2,target\n0.3,0.1,other\n", 1, "");
+    check_told("0.1,0.2,target\n0.3,0.1,other\n", -1, "");
+    check_told("a,b,target\n0.3,0.1,other\n", 0, "");
+    check_told("1,2,y\n3,4,7\n", 0, names);
+    check_told("400,450,500,550,600,class\n5.1,3.5,1.4,0.2,1,setosa\n", 0, "");
+    check_told("\n400,450,500,550,600,fruit\n5.1,3.5,1.4,0.2,1,setosa\n", 0, sample);
+    check_told("\n400,450,500,550,600\n5.1,3.5,1.4,0.2,1\n", 0, sample);
+    check_told("\n0,1,2,3,4\n5,3,1,0,0\n", 0, sample);
+    check_told("0,1,2,3,4\n5.1,3.5,1.4,0.2,0\n", 0, "");
+    check_told("400.0,450.0,500.0,550.0,species\n5.1,3.5,1.4,0.2,setosa\n", 0, "");
+    check_told("1,2,3,4,5,a\n2,3,4,5,6,b\n", 0, "");
+    check_told("5.1,3.5,1.4,0.2,setosa\n4.9,3.0,1.4,0.2,virginica\n", 0, "");
+}
+
+/* The numbers of the rows that data frames write are a feature like any other, unless told. */
+static void test_index_column(void **state) {
+    (void)state;
+    static const char expected[] =
+        "f:1: column 1 has no name and is taken for a feature, column1; if it counts the samples, "
+        "take it out of the file";
+    check_told(",a,b,kind\n0,1,2,x\n1,3,4,y\n", 0, expected);
+    check_told("\"\",\"a\",\"kind\"\n\"1\",1,\"x\"\n\"2\",3,\"y\"\n", 0, expected);
+    check_told(",a,,kind\n0,1,2,x\n1,3,4,y\n", 0, "");
+    check_told("i,a,b,kind\n0,1,2,x\n1,3,4,y\n", 0, "");
 }
 
 static void check_label(const char *label, const char *features, const char *first_label) {
@@ -293,6 +359,9 @@ static void test_bad_cells(void **state) {
            "f:2:2: 'aaaaaaaaaabbbbbbbbbbccccccccccddddddddde...' is not a number; expected a "
            "number or a missing "
            "value (empty, ?, NA, nan)");
+    refuse("gene,1,2,species\n2,3,4,x\n",
+           "f:1:1: 'gene' is not a number; if the first line holds the names of the columns, use "
+           "--header yes");
     /* With newlines in quotes, the line is the one where the row starts. */
     refuse("1,2,x\n\"3\n\n\",q,y\n",
            "f:2:2: 'q' is not a number; expected a number or a missing value (empty, ?, NA, nan)");
@@ -359,6 +428,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_quotes_and_line_ends),
                                        cmocka_unit_test(test_separators),
                                        cmocka_unit_test(test_header_guess),
+                                       cmocka_unit_test(test_header_doubt),
+                                       cmocka_unit_test(test_index_column),
                                        cmocka_unit_test(test_label_rule),
                                        cmocka_unit_test(test_expected_features),
                                        cmocka_unit_test(test_quoted_labels),

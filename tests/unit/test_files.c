@@ -515,6 +515,31 @@ static void test_labels_file(void **state) {
     end_desk(&d);
 }
 
+/* As other programs write them: with a mark, with line ends of old, with quotes inside quotes. */
+static void test_labels_file_spellings(void **state) {
+    (void)state;
+    static const char *const spelling[] = {
+        "\xef\xbb\xbfsetosa\nc \"d\"\nsetosa\n", "setosa\r\"c \"\"d\"\"\"\rsetosa\r",
+        "setosa\rc \"d\"\rsetosa", "\xef\xbb\xbf\"setosa\"\r\n\"c \"d\"\"\r\r\nsetosa\r\n\r\n"};
+    desk d = new_desk();
+    char labels[512], text[2 * RLAR_ERROR_SIZE];
+    put(&d, "x.csv", "1,2\n3,4\n5,6\n");
+    d.options.labels_file = path_in(&d.folder, "y.txt", labels);
+    for (size_t i = 0; i < sizeof spelling / sizeof *spelling; i++) {
+        put(&d, "y.txt", spelling[i]);
+        rlar_data *data = read_file(&d, "x.csv");
+        assert_int_equal(rlar_data_classes(data), 2);
+        assert_string_equal(label_at(data, 0), "setosa");
+        assert_string_equal(label_at(data, 1), "c \"d\"");
+        assert_string_equal(label_at(data, 2), "setosa");
+        rlar_data_free(data);
+    }
+    put(&d, "y.txt", "a\r\rc\r");
+    snprintf(text, sizeof text, "%s:2: the line is blank; one label per line is needed", labels);
+    refuse(&d, "x.csv", RLAR_E_DATA, text);
+    end_desk(&d);
+}
+
 static void test_labels_file_refused(void **state) {
     (void)state;
     desk d = new_desk();
@@ -574,6 +599,7 @@ int main(void) {
                                        cmocka_unit_test(test_progress_and_cancel),
                                        cmocka_unit_test(test_interrupted),
                                        cmocka_unit_test(test_labels_file),
+                                       cmocka_unit_test(test_labels_file_spellings),
                                        cmocka_unit_test(test_labels_file_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -85,6 +85,11 @@ static void test_labels(void **state) {
     assert_true(value_at(data, 1, 1) == 4);
     rlar_data_free(data);
     rlar_read_options o = RLAR_INIT(rlar_read_options);
+    o.label = "1";
+    assert_int_equal(feed(ctx, &rlar__format_libsvm, "a 1:1\n", 6, 3, &o, &data), RLAR_E_ARG);
+    assert_string_equal(rlar_ctx_error(ctx),
+                        "f: there is no label column '1': samples of this format have their labels "
+                        "with them; leave --label out, or use --label none or --labels FILE");
     o.label = "none";
     data = read_text(ctx, "a 1:2\nb 1:3\n", 1, &o);
     assert_int_equal(rlar_data_classes(data), 0);

@@ -125,6 +125,37 @@ static void last_column_is_the_label(void **state) {
     end_ctx(ctx);
 }
 
+/* 2^53 and 2^53 + 1 are one double, but two classes; in a list of labels, too. */
+static void large_labels(void **state) {
+    (void)state;
+    static const uint64_t values[] = {1, 9007199254740992, 2, 9007199254740993};
+    static const char samples[] = "1,2\n3,4\n";
+    char x[512], y[512];
+    rlar_ctx *ctx = new_ctx();
+    rlar_read_options options = RLAR_INIT(rlar_read_options);
+    const temp_folder t = new_folder();
+    for (int i = 0; i < 3; i++) {
+        rlar_data *data = NULL;
+        if (i < 2) {
+            const npy_bytes b = simple(i ? "<u8" : "<i8", "(2, 2)", values, sizeof values);
+            data = read_all(ctx, b.bytes, b.size, 11, NULL);
+        } else {
+            const npy_bytes b = simple("<i8", "(2,)", (const uint64_t[]){values[1], values[3]}, 16);
+            write_bytes(&t, "y.npy", b.bytes, b.size);
+            write_bytes(&t, "x.csv", samples, sizeof samples - 1);
+            options.labels_file = path_in(&t, "y.npy", y);
+            assert_int_equal(rlar_data_read(ctx, path_in(&t, "x.csv", x), &options, &data),
+                             RLAR_OK);
+        }
+        assert_int_equal(rlar_data_classes(data), 2);
+        assert_string_equal(label_at(data, 0), "9007199254740992");
+        assert_string_equal(label_at(data, 1), "9007199254740993");
+        rlar_data_free(data);
+    }
+    remove_folder(&t);
+    end_ctx(ctx);
+}
+
 /* The values 1 and -2 (unsigned: 254 and alike) in each dtype. */
 static void every_dtype(void **state) {
     (void)state;
@@ -321,6 +352,7 @@ int main(void) {
         cmocka_unit_test(known_bytes_any_cut),
         cmocka_unit_test(big_endian_fortran),
         cmocka_unit_test(last_column_is_the_label),
+        cmocka_unit_test(large_labels),
         cmocka_unit_test(every_dtype),
         cmocka_unit_test(versions_and_spellings),
         cmocka_unit_test(text_cells),

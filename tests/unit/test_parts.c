@@ -718,14 +718,110 @@ static void test_memory(void **state) {
     end_desk(&d);
 }
 
+/* Two files are one set: whether 1 and 1.0 are one class depends on the labels of both. */
+static void test_labels_of_files(void **state) {
+    (void)state;
+    static const char *const second[] = {"a,b,class\n3,4,1.0\n5,6,x\n",
+                                         "a,b,class\n3,4,1\n5,6,3\n"};
+    static const char *const expected[2][3] = {{"1.0", "2.0", "x"}, {"1", "2", "3"}};
+    desk d = new_desk();
+    put(&d, "m1.csv", "a,b,class\n1,2,1.0\n3,5,2.0\n");
+    d.options.parts = 1;
+    for (int i = 0; i < 2; i++) {
+        put(&d, "m2.csv", second[i]);
+        rlar_data *part[2] = {read_file(&d, "m1.csv"), read_file(&d, "m2.csv")}, *all = NULL;
+        assert_int_equal(rlar_data_share(d.ctx, part, 2, &all), RLAR_OK);
+        assert_int_equal(rlar_data_classes(all), 3);
+        for (int64_t k = 0; k < 3; k++)
+            assert_string_equal(rlar_data_class(all, k), expected[i][k]);
+        assert_int_equal(rlar_data_class_size(all, 0), 2);
+        rlar_data_free(all);
+    }
+    end_desk(&d);
+}
+
+static void keep_text(void *user, rlar_status code, const char *text) {
+    assert_int_equal(code, RLAR_OK);
+    snprintf(user, RLAR_ERROR_SIZE, "%s", text);
+}
+
+/* Samples left out of the parts of a file are told once, when they are put together. */
+static void test_dropped(void **state) {
+    (void)state;
+    static const char table[] = "a,b,class\n1,2,x\n1,?,x\n3,4,y\n5,?,x\n5,6,x\n7,8,?\n7,8,y\n";
+    char text[RLAR_ERROR_SIZE] = "", expected[2 * RLAR_ERROR_SIZE], path[512];
+    rlar_ctx_options options = RLAR_INIT(rlar_ctx_options);
+    rlar_read_options o = RLAR_INIT(rlar_read_options);
+    rlar_ctx *ctx = NULL;
+    rlar_data *part[3] = {NULL}, *all = NULL;
+    options.log = keep_text;
+    options.user = text;
+    assert_int_equal(rlar_ctx_new(&options, &ctx), RLAR_OK);
+    const temp_folder t = new_folder();
+    write_bytes(&t, "x.csv", table, sizeof table - 1);
+    path_in(&t, "x.csv", path);
+    o.missing = RLAR_MISSING_DROP;
+    o.parts = 3;
+    for (o.part = 0; o.part < o.parts; o.part++)
+        assert_int_equal(rlar_data_read(ctx, path, &o, &part[o.part]), RLAR_OK);
+    assert_string_equal(text, "");
+    assert_int_equal(rlar_data_share(ctx, part, 3, &all), RLAR_OK);
+    snprintf(expected, sizeof expected, "%s: 3 samples have missing values and are left out", path);
+    assert_string_equal(text, expected);
+    rlar_data_free(all);
+    remove_folder(&t);
+    end_ctx(ctx);
+}
+
+static void count_guess(void *user, rlar_status code, const char *text) {
+    assert_int_equal(code, RLAR_W_GUESS);
+    assert_non_null(strstr(text, "x.csv:1: the first line was taken for names"));
+    ++*(int *)user;
+}
+
+/* What is guessed of a file its first part tells, once, also where a row is wrong. */
+static void test_guess_is_told_once(void **state) {
+    (void)state;
+    static const char table[] = "0.1,0.2,target\n1,2,x\n3,4,y\n5,6,x\n5,q,x\n7,8,y\n";
+    int told = 0, can = 0;
+    char path[512];
+    rlar_ctx_options options = RLAR_INIT(rlar_ctx_options);
+    rlar_read_options o = RLAR_INIT(rlar_read_options);
+    rlar_ctx *ctx = NULL;
+    options.log = count_guess;
+    options.user = &told;
+    assert_int_equal(rlar_ctx_new(&options, &ctx), RLAR_OK);
+    const temp_folder t = new_folder();
+    write_bytes(&t, "x.csv", table, sizeof table - 1);
+    path_in(&t, "x.csv", path);
+    assert_int_equal(rlar_data_splits(ctx, path, &o, &can), RLAR_OK);
+    assert_int_equal(can, 1);
+    for (o.parts = 1; o.parts < 4; o.parts++) {
+        rlar_status worst = RLAR_OK;
+        told = 0;
+        for (o.part = 0; o.part < o.parts; o.part++) {
+            rlar_data *data = NULL;
+            const rlar_status status = rlar_data_read(ctx, path, &o, &data);
+            worst = status < worst ? status : worst;
+            rlar_data_free(data);
+        }
+        assert_int_equal(worst, RLAR_E_DATA);
+        assert_int_equal(told, 1);
+    }
+    remove_folder(&t);
+    end_ctx(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_generated), cmocka_unit_test(test_few_lines),
-        cmocka_unit_test(test_arrays),    cmocka_unit_test(test_wrong_arrays),
-        cmocka_unit_test(test_lines),     cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_widths),    cmocka_unit_test(test_bytes),
-        cmocka_unit_test(test_memory),    cmocka_unit_test(test_wrong_calls),
-        cmocka_unit_test(test_cut_off),   cmocka_unit_test(test_share_refused),
+        cmocka_unit_test(test_generated),       cmocka_unit_test(test_few_lines),
+        cmocka_unit_test(test_arrays),          cmocka_unit_test(test_wrong_arrays),
+        cmocka_unit_test(test_lines),           cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_widths),          cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_memory),          cmocka_unit_test(test_wrong_calls),
+        cmocka_unit_test(test_cut_off),         cmocka_unit_test(test_share_refused),
+        cmocka_unit_test(test_dropped),         cmocka_unit_test(test_guess_is_told_once),
+        cmocka_unit_test(test_labels_of_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <unistd.h>
 
+#include "data/window.h"
 #include "desk.h"
 
 /* ---- Streams ---- */
@@ -191,7 +192,7 @@ static void test_model_by_name(void **state) {
     assert_int_equal(rlar_data_classes(data), 3);
     assert_int_equal(rlar_data_label(data, 0), 2);
     assert_int_equal(rlar_data_label(data, 1), -1); /* unknown to the model */
-    assert_int_equal(rlar_data_label(data, 2), -1); /* missing */
+    assert_int_equal(rlar_data_label(data, 2), RLAR_CLASS_MISSING);
     assert_int_equal(rlar_data_class_size(data, 2), 1);
     rlar_model *learned = NULL; /* what has no class cannot be learned from */
     assert_int_equal(rlar_fit(d.ctx, data, NULL, NULL, &learned, NULL), RLAR_E_DATA);
@@ -372,6 +373,79 @@ static void test_unknown_label_is_not_written(void **state) {
     end_desk(&d);
 }
 
+static void keep_text(void *user, rlar_status code, const char *text) {
+    assert_int_equal(code, RLAR_OK);
+    snprintf(user, RLAR_ERROR_SIZE, "%s", text);
+}
+
+/* A sample without a label is not one of a class that the model does not know, however the file is
+ * cut. */
+static void test_missing_label(void **state) {
+    (void)state;
+    static const rlar_window_size size = {.piece = 8, .pieces = 2};
+    static const int64_t expected[] = {2, -1, -2, 2, -2};
+    desk d = new_desk();
+    char path[512];
+    rlar_model *m = make_model(d.ctx, names, 2, classes, 3);
+    d.options.model = m;
+    put(&d, "x.csv", "label,a,b\n10,1,2\n5,3,4\n,5,6\n10,7,8\n?,9,9\n");
+    path_in(&d.folder, "x.csv", path);
+    rlar_data *data = read_file(&d, "x.csv"), *cut = NULL;
+    assert_int_equal(rlar__data_read(d.ctx, path, &d.options, &size, &cut), RLAR_OK);
+    for (int64_t i = 0; i < 5; i++) {
+        assert_int_equal(rlar_data_label(data, i), expected[i]);
+        assert_int_equal(rlar_data_label(cut, i), expected[i]);
+    }
+    rlar_data_free(data);
+    rlar_data_free(cut);
+    put(&d, "x.csv", "label,a,b\n10,1,2\n,3,4\n");
+    data = read_file(&d, "x.csv");
+    assert_int_equal(rlar_data_write(d.ctx, data, path, NULL), RLAR_E_DATA);
+    assert_string_equal(rlar_ctx_error(d.ctx),
+                        "sample 2 has no label; read the data without the model");
+    rlar_data_free(data);
+    rlar_model_free(m);
+    end_desk(&d);
+}
+
+/* Samples that are left out are counted, by a stream at its end. */
+static void test_dropped_are_told(void **state) {
+    (void)state;
+    char text[RLAR_ERROR_SIZE] = "", expected[2 * RLAR_ERROR_SIZE], path[512];
+    rlar_ctx_options options = RLAR_INIT(rlar_ctx_options);
+    rlar_read_options o = RLAR_INIT(rlar_read_options);
+    rlar_ctx *ctx = NULL;
+    rlar_data *data = NULL;
+    rlar_stream *stream = NULL;
+    const rlar_data *block = NULL;
+    options.log = keep_text;
+    options.user = text;
+    assert_int_equal(rlar_ctx_new(&options, &ctx), RLAR_OK);
+    const temp_folder t = new_folder();
+    static const char table[] = "a,b,class\n1,?,x\n3,4,y\n5,6,?\n7,8,x\n";
+    write_bytes(&t, "x.csv", table, sizeof table - 1);
+    o.missing = RLAR_MISSING_DROP;
+    path_in(&t, "x.csv", path);
+    snprintf(expected, sizeof expected, "%s: 2 of 4 samples have missing values and are left out",
+             path);
+    assert_int_equal(rlar_data_read(ctx, path, &o, &data), RLAR_OK);
+    assert_string_equal(text, expected);
+    rlar_data_free(data);
+    text[0] = '\0';
+    assert_int_equal(rlar_stream_open(ctx, path, &o, &stream), RLAR_OK);
+    assert_string_equal(text, "");
+    do {
+        assert_int_equal(rlar_stream_next(stream, 1, &block), RLAR_OK);
+    } while (block);
+    assert_string_equal(text, expected);
+    text[0] = '\0';
+    assert_int_equal(rlar_stream_next(stream, 1, &block), RLAR_OK);
+    assert_string_equal(text, ""); /* once */
+    rlar_stream_free(stream);
+    remove_folder(&t);
+    end_ctx(ctx);
+}
+
 /* A stream of data in memory: what was open is closed, wherever memory runs out. */
 static void test_data_stream_without_memory(void **state) {
     (void)state;
@@ -434,6 +508,8 @@ int main(void) {
                                        cmocka_unit_test(test_stream_of_data),
                                        cmocka_unit_test(test_every_length),
                                        cmocka_unit_test(test_unknown_label_is_not_written),
+                                       cmocka_unit_test(test_missing_label),
+                                       cmocka_unit_test(test_dropped_are_told),
                                        cmocka_unit_test(test_images),
                                        cmocka_unit_test(test_data_stream_without_memory),
                                        cmocka_unit_test(test_memory_limit)};
