@@ -49,17 +49,6 @@ bool cli_mat_wanted(const cli *c, const char *path) {
     return got == 7 && memcmp(magic, "MATLAB ", 7) == 0;
 }
 
-static bool write_all(int fd, const char *bytes, size_t size) {
-    while (size > 0) {
-        const ssize_t put = write(fd, bytes, size);
-        if (put == 0 || (put < 0 && errno != EINTR))
-            return false;
-        bytes += put > 0 ? put : 0;
-        size -= put > 0 ? (size_t)put : 0;
-    }
-    return true;
-}
-
 /* Copy a pipe or a compressed file into memory, gunzipping where needed. */
 static int unpack(cli *c, int from, const char *path, int *out) {
     char chunk[1 << 15];
@@ -77,7 +66,7 @@ static int unpack(cli *c, int from, const char *path, int *out) {
                 cli_error(c, CODE_DATA, "%s: damaged or cut short: %s", path, gzerror(file, &got));
         else if (c->args.max_memory > 0 && (total += got) > c->args.max_memory)
             code = cli_error(c, CODE_MEMORY, "%s: unpacks to more than --max-memory", path);
-        else if (!write_all(fd, chunk, (size_t)got))
+        else if (!cli_mat_write(fd, chunk, (size_t)got))
             code = cli_error(c, CODE_IO, "%s: cannot unpack: %s", path, strerror(errno));
     }
     if (file != NULL && gzclose(file) != Z_OK && code == 0)
@@ -125,7 +114,18 @@ typedef struct source {
     mat_t *mat;
     const char *path; /* for messages */
     int64_t size;     /* bytes */
+    cli_mat_kept kept;
 } source;
+
+/* Also among the variables that were left out: labels that cannot be read are not to be lost. */
+static bool is_there(const source *from, const char *name) {
+    size_t count = 0;
+    char *const *names = from->matio.get_dir(from->mat, &count);
+    bool found = cli_mat_is_left_out(&from->kept, name);
+    for (size_t i = 0; i < count && names != NULL && !found; i++)
+        found = names[i] != NULL && strcmp(names[i], name) == 0;
+    return found;
+}
 
 static void name_pair(const cli *c, const source *from, char x[64], char y[64]) {
     static const char *const known[][2] = {{"fea", "gnd"}, {"X", "Y"}, {"X", "y"}};
@@ -136,18 +136,19 @@ static void name_pair(const cli *c, const source *from, char x[64], char y[64]) 
         snprintf(y, 64, "%s", comma != NULL ? comma + 1 : "");
         return;
     }
-    size_t count = 0;
-    char *const *names = from->matio.get_dir(from->mat, &count);
     x[0] = y[0] = '\0';
-    for (size_t k = 0; k < sizeof known / sizeof known[0] && y[0] == '\0'; k++)
-        for (size_t i = 0; i < count && names != NULL; i++) {
-            if (names[i] == NULL)
-                continue;
-            if (strcmp(names[i], known[k][0]) == 0)
-                snprintf(x, 64, "%s", known[k][0]);
-            if (strcmp(names[i], known[k][1]) == 0)
-                snprintf(y, 64, "%s", known[k][1]);
-        }
+    for (size_t k = 0; k < sizeof known / sizeof known[0] && y[0] == '\0'; k++) {
+        if (is_there(from, known[k][0]))
+            snprintf(x, 64, "%s", known[k][0]);
+        if (is_there(from, known[k][1]))
+            snprintf(y, 64, "%s", known[k][1]);
+    }
+}
+
+/* Append a name to a list, as far as there is room. */
+static size_t append(char *text, size_t size, size_t used, const char *before, const char *name) {
+    const int more = used < size ? snprintf(text + used, size - used, "%s%s", before, name) : 0;
+    return used + (more > 0 ? (size_t)more : 0);
 }
 
 /* The variables of the file, for the message. */
@@ -155,10 +156,12 @@ static void list_variables(const source *from, char *text, size_t size) {
     size_t count = 0, used = 0;
     char *const *names = from->matio.get_dir(from->mat, &count);
     text[0] = '\0';
-    for (size_t i = 0; i < count && names != NULL && used < size; i++)
+    for (size_t i = 0; i < count && names != NULL; i++)
         if (names[i] != NULL)
-            used +=
-                (size_t)snprintf(text + used, size - used, "%s%s", used > 0 ? ", " : "", names[i]);
+            used = append(text, size, used, used > 0 ? ", " : "", names[i]);
+    for (int64_t i = 0; i < from->kept.count; i++)
+        used = append(text, size, used, i > 0 ? ", " : used > 0 ? "; not read: " : "not read: ",
+                      from->kept.left_out[i]);
 }
 
 /* matio allocates what the sizes in the file say. Deflate packs at most 1032 to 1 and a double may
@@ -175,6 +178,12 @@ static bool is_plausible(const source *from, const char *name) {
 static int read_variable(cli *c, const source *from, const char *name, matvar_t **out) {
     char found[256];
     const char *path = from->path;
+    if (cli_mat_is_left_out(&from->kept, name))
+        return cli_error(c, CODE_DATA,
+                         "%s: variable '%s' holds a struct, a function handle or an object (such "
+                         "as a table), which are not read; save matrices, as in save('data.mat', "
+                         "'X', 'y', '-v7')",
+                         path, name);
     if (name[0] != '\0' && !is_plausible(from, name))
         return cli_error(c, CODE_DATA,
                          "%s: variable '%s' is said to be larger than the file can hold", path,
@@ -327,8 +336,20 @@ int cli_mat_vars_check(cli *c) {
     return cli_usage(c, "--mat-vars '%s': one or two names expected, e.g. X,y", c->args.mat_vars);
 }
 
-int cli_mat_read(cli *c, const char *path, rlar_missing missing, cli_data *out) {
+static int open_mat(cli *c, int fd, source *from) {
     char name[64];
+    from->size = lseek(fd, 0, SEEK_END);
+    if (from->size < 0)
+        return cli_error(c, CODE_IO, "%s: cannot read: %s", from->path, strerror(errno));
+    snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+    from->mat = from->matio.open(name, MAT_ACC_RDONLY);
+    if (from->mat != NULL)
+        return 0;
+    return cli_error(c, CODE_DATA, "%s: not a MATLAB file that can be read (level 4, 5 or 7.3)",
+                     from->path);
+}
+
+int cli_mat_read(cli *c, const char *path, rlar_missing missing, cli_data *out) {
     int fd = -1;
     if (c->args.labels != NULL)
         return cli_usage(
@@ -336,21 +357,17 @@ int cli_mat_read(cli *c, const char *path, rlar_missing missing, cli_data *out) 
     int code = open_plain(c, path, &fd);
     if (code != 0)
         return code;
-    source from = {.path = path, .size = lseek(fd, 0, SEEK_END)};
-    code = from.size < 0 ? cli_error(c, CODE_IO, "%s: cannot read: %s", path, strerror(errno))
-                         : cli_mat_whole(c, fd, path);
+    source from = {.path = path, .kept = {.fd = -1}};
+    code = cli_mat_whole(c, fd, path, &from.kept);
     if (code == 0)
         code = cli_matio_open(c, path, &from.matio);
-    if (code == 0) {
-        snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
-        from.mat = from.matio.open(name, MAT_ACC_RDONLY);
-        code = from.mat != NULL
-                   ? read_all(c, &from, missing, out)
-                   : cli_error(c, CODE_DATA,
-                               "%s: not a MATLAB file that can be read (level 4, 5 or 7.3)", path);
-    }
+    if (code == 0)
+        code = open_mat(c, from.kept.fd >= 0 ? from.kept.fd : fd, &from);
+    if (code == 0)
+        code = read_all(c, &from, missing, out);
     if (from.mat != NULL)
         from.matio.close(from.mat);
+    cli_mat_kept_free(&from.kept);
     close(fd);
     return code;
 }

@@ -51,20 +51,47 @@ def arff(x, y, names):
 # ---- MATLAB level 5, from its description: a header, then tagged elements ----
 
 MI_INT8, MI_INT32, MI_UINT32, MI_DOUBLE, MI_MATRIX, MI_COMPRESSED = 1, 5, 6, 9, 14, 15
-MX_DOUBLE = 6
+MX_CELL, MX_STRUCT, MX_OBJECT, MX_DOUBLE, MX_UINT8, MX_FUNCTION, MX_OPAQUE = 1, 2, 3, 6, 9, 16, 17
 
 
 def mat_element(kind, payload):
     return struct.pack("<II", kind, len(payload)) + payload + b"\0" * (-len(payload) % 8)
 
 
+def mat_head(kind, name, rows=1, columns=1, flags=0):
+    return (mat_element(MI_UINT32, struct.pack("<II", kind | flags << 8, 0)) +
+            mat_element(MI_INT32, struct.pack("<ii", rows, columns)) + mat_element(MI_INT8, name.encode()))
+
+
+def mat_opaque(name):
+    """A table, a text in double quotes: no sizes, but the name, the kind of objects, the class, where the data are."""
+    body = mat_element(MI_UINT32, struct.pack("<II", MX_OPAQUE, 0))
+    for text in (name, "MCOS", "table"):
+        body += mat_element(MI_INT8, text.encode())
+    data = mat_head(MX_DOUBLE, "") + mat_element(MI_DOUBLE, struct.pack("<d", 1))
+    return mat_element(MI_MATRIX, body + mat_element(MI_MATRIX, data))
+
+
+def mat_foreign():
+    """Variables that are not read: name, bytes. What is in a function handle or an object is MATLAB's own."""
+    number = mat_element(MI_MATRIX, mat_head(MX_DOUBLE, "") + mat_element(MI_DOUBLE, struct.pack("<d", 1)))
+    field = mat_element(MI_INT32, struct.pack("<i", 8)) + mat_element(MI_INT8, b"field".ljust(8, b"\0"))
+    own = mat_element(MI_INT8, b"inline")
+    yield "t", mat_opaque("t")
+    yield "f", mat_element(MI_MATRIX, mat_head(MX_FUNCTION, "f") + mat_opaque(""))
+    yield "s", mat_element(MI_MATRIX, mat_head(MX_STRUCT, "s") + field + number)
+    yield "o", mat_element(MI_MATRIX, mat_head(MX_OBJECT, "o") + own + field + number)
+    yield "c", mat_element(MI_MATRIX, mat_head(MX_CELL, "c", 1, 2) + number + mat_opaque(""))
+    yield "", mat_element(MI_MATRIX, mat_head(MX_UINT8, "", 1, 8) + mat_element(2, b"MCOS\0IM\0"))
+
+
 def mat_matrix(name, array, compressed):
-    array = np.atleast_2d(np.asarray(array, dtype=float))
-    body = mat_element(MI_UINT32, struct.pack("<II", MX_DOUBLE, 0))
-    body += mat_element(MI_INT32, struct.pack("<ii", *array.shape))
-    body += mat_element(MI_INT8, name.encode())
-    body += mat_element(MI_DOUBLE, array.tobytes(order="F"))
-    whole = mat_element(MI_MATRIX, body)
+    """Of a matrix, or of the bytes of a variable."""
+    whole = array
+    if not isinstance(array, bytes):
+        array = np.atleast_2d(np.asarray(array, dtype=float))
+        whole = mat_element(MI_MATRIX, mat_head(MX_DOUBLE, name, *array.shape) +
+                            mat_element(MI_DOUBLE, array.tobytes(order="F")))
     if not compressed:
         return whole
     packed = zlib.compress(whole)
@@ -180,6 +207,16 @@ class SameTable(Case):
             self.same("level4.mat", mat_level_4("fea", X, compressed) + mat_level_4("gnd", column(Y), compressed))
             self.same("own.mat", mat(compressed, other=column([7]), A=X, t=column(Y)),
                       "--mat-vars", "A,t")
+
+    def test_mat_beside_what_is_not_read(self):
+        """Structs, function handles and objects, which matio does not get, do not matter to matrices."""
+        for compressed in (False, True):
+            for name, content in mat_foreign():
+                self.same("before.mat", mat(compressed, a=content, fea=X, gnd=column(Y)))
+                self.same("between.mat", mat(compressed, fea=X, a=content, gnd=column(Y)))
+                self.same("behind.mat", mat(compressed, fea=X, gnd=column(Y), a=content))
+            every = {f"v{i}": content for i, (_, content) in enumerate(mat_foreign())}
+            self.both("all.mat", mat(compressed, **every, fea=X, z=column([7]), gnd=column(Y)))
 
     def test_arff(self):
         self.write("named.csv", table_text(X, Y, names=NAMES))
@@ -506,6 +543,31 @@ class BadMat(Case):
                     whole = struct.pack("<II", MI_COMPRESSED, len(packed)) + packed
                 self.write("t.mat", mat(False) + whole)
                 self.fails(DATA, "convert", "t.mat", "out.csv", says=(r"t\.mat: damaged", r"part"))
+
+    def test_variables_that_are_not_read(self):
+        for compressed in (False, True):
+            for name, content in mat_foreign():
+                if not name:
+                    continue
+                whole = mat(compressed, X=X, v=content)
+                self.write("t.mat", whole)
+                self.ok("info", "t.mat")
+                for names in (f"X,{name}", name):
+                    self.fails(DATA, "info", "t.mat", "--mat-vars", names,
+                               says=(r"t\.mat", f"'{name}'", r"function handle", r"-v7"))
+                self.fails(DATA, "info", "t.mat", "--mat-vars", "Z", says=f"there are: X; not read: {name}")
+                self.write("t.mat", whole[:-9])
+                self.fails(DATA, "info", "t.mat", says=r"t\.mat: (cut short|damaged)")
+            # Labels are not to be lost because nobody can read them.
+            self.write("t.mat", mat(compressed, X=X, y=mat_opaque("y")))
+            self.fails(DATA, "convert", "t.mat", "out.csv", says=(r"t\.mat", r"'y'", r"function handle"))
+        # Nor where their class is damaged: numbers do not have the parts of an object.
+        damaged = bytearray(mat(False, X=X, y=column(Y)))
+        damaged[damaged.rindex(struct.pack("<II", MX_DOUBLE, 0))] = MX_OPAQUE
+        self.write("t.mat", bytes(damaged))
+        self.fails(DATA, "convert", "t.mat", "out.csv", says=r"t\.mat: damaged")
+        self.write("t.mat", mat(False, t=mat_opaque("t"), X=np.zeros((64, 64))))
+        self.fails(support.MEMORY, "info", "t.mat", "--max-memory", "20K", says=r"--max-memory")
 
     def test_level_4(self):
         """The sizes must fit into the file before matio is asked: it would take memory for them."""
