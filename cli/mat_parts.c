@@ -14,6 +14,7 @@
 #include "mat.h"
 
 enum { TAG = 8, TEXT = 1, SIZES = 5, FLAGS = 6, MATRIX = 14 };
+enum { ROWS = 3, STARTS = 4, VALUES = 5 }; /* parts of a sparse matrix */
 /* Classes of matrices. 2, 3 and 16 are structs, objects and function handles; an opaque one is an
  * object of a newer kind: tables, texts in double quotes, categories. */
 enum { CELL = 1, CHARACTERS = 4, SPARSE = 5, LAST_NUMERIC = 15, OPAQUE = 17 };
@@ -29,6 +30,14 @@ static int64_t stored_size(uint32_t type, int kind) {
     static const int size[] = {0, 1, 1, 2, 2, 4, 4, 4, 0, 8, 0, 0, 8, 8, 0, 0, 1, 2, 4};
     const uint32_t types = kind == CHARACTERS ? sizeof size / sizeof *size : 16;
     return type < types ? size[type] : 0;
+}
+
+/* Of a sparse matrix the rows and the starts of the columns are in words of four bytes: matio would
+ * read others up to another place than their end, and what lies there as the next part. */
+static bool sparse_part_is_bad(const cli_mat_parts *p, int part) {
+    if (part == ROWS || part == STARTS)
+        return (p->type != SIZES && p->type != SIZES + 1) || p->size % 4 != 0;
+    return part >= VALUES && stored_size(p->type, SPARSE) == 0;
 }
 
 static bool is_read(int kind) {
@@ -71,6 +80,7 @@ static void end_part(cli_mat_parts *p) {
         const int64_t held = stored > 0 ? p->size / stored : 0;
         p->bad = p->bad || m->count > (double)held;
     }
+    p->bad = p->bad || (m->kind == SPARSE && sparse_part_is_bad(p, part));
 }
 
 /* Matrices that are complete; one without numbers that its sizes ask for is not. Within another one
@@ -79,7 +89,8 @@ static void end_matrices(cli_mat_parts *p) {
     while (!p->done && p->depth > 0 && p->skip == 0 && p->frame[p->depth - 1].left == 0) {
         const cli_mat_frame *m = &p->frame[p->depth - 1];
         const bool any = m->part > 0 || p->depth == 1;
-        p->bad = p->bad || (any && m->part <= 3 && m->count > 0);
+        p->bad = p->bad || (any && m->part <= 3 && m->count > 0) ||
+                 (m->kind == SPARSE && m->part <= VALUES);
         p->depth--;
         end_part(p);
     }

@@ -51,7 +51,7 @@ def arff(x, y, names):
 # ---- MATLAB level 5, from its description: a header, then tagged elements ----
 
 MI_INT8, MI_INT32, MI_UINT32, MI_DOUBLE, MI_MATRIX, MI_COMPRESSED = 1, 5, 6, 9, 14, 15
-MX_CELL, MX_STRUCT, MX_OBJECT, MX_DOUBLE, MX_UINT8, MX_FUNCTION, MX_OPAQUE = 1, 2, 3, 6, 9, 16, 17
+MX_CELL, MX_STRUCT, MX_OBJECT, MX_SPARSE, MX_DOUBLE, MX_UINT8, MX_FUNCTION, MX_OPAQUE = 1, 2, 3, 5, 6, 9, 16, 17
 
 
 def mat_element(kind, payload):
@@ -83,6 +83,20 @@ def mat_foreign():
     yield "o", mat_element(MI_MATRIX, mat_head(MX_OBJECT, "o") + own + field + number)
     yield "c", mat_element(MI_MATRIX, mat_head(MX_CELL, "c", 1, 2) + number + mat_opaque(""))
     yield "", mat_element(MI_MATRIX, mat_head(MX_UINT8, "", 1, 8) + mat_element(2, b"MCOS\0IM\0"))
+
+
+MI_VALUES = {"i1": 1, "u1": 2, "i2": 3, "u2": 4, "i4": 5, "u4": 6, "f4": 7, "f8": 9, "i8": 12, "u8": 13}
+
+
+def mat_sparse(name, array, kind, flags=0, claimed=None, places=MI_INT32):
+    """The rows of what is not 0, where each column starts among them, the values."""
+    array = np.asarray(array)
+    columns, rows = np.nonzero(array.T)
+    starts = np.searchsorted(columns, np.arange(array.shape[1] + 1))
+    body = mat_head(MX_SPARSE, name, *array.shape, flags)
+    body += mat_element(places, rows.astype("<i4").tobytes()) + mat_element(MI_INT32, starts.astype("<i4").tobytes())
+    values = array[rows, columns].astype("<" + kind).tobytes()
+    return mat_element(MI_MATRIX, body + mat_element(claimed or MI_VALUES[kind], values))
 
 
 def mat_matrix(name, array, compressed):
@@ -207,6 +221,23 @@ class SameTable(Case):
             self.same("level4.mat", mat_level_4("fea", X, compressed) + mat_level_4("gnd", column(Y), compressed))
             self.same("own.mat", mat(compressed, other=column([7]), A=X, t=column(Y)),
                       "--mat-vars", "A,t")
+
+    def test_sparse_mat(self):
+        """Values are packed into the smallest type that holds them; logical ones are bytes and called doubles."""
+        for compressed in (False, True):
+            for kind in MI_VALUES.keys() - {"i1"}:
+                self.same("t.mat", mat(compressed, X=mat_sparse("X", X, kind), y=column(Y)))
+            self.same("turned.mat", mat(compressed, X=mat_sparse("X", X.T, "u1"), y=column(Y)))
+        self.write("signed.csv", table_text(X - 128, Y))
+        self.write("t.mat", mat(X=mat_sparse("X", X - 128, "i1"), y=column(Y)))
+        self.assertEqual(self.model("t.mat"), self.model("signed.csv"))
+        self.write("logical.csv", table_text(X > 100, Y))
+        expected = self.model("logical.csv")
+        for claimed in (MI_VALUES["u1"], MI_DOUBLE):
+            self.write("t.mat", mat(X=mat_sparse("X", X > 100, "u1", 2, claimed), y=column(Y)))
+            self.assertEqual(self.model("t.mat"), expected)
+        self.write("t.mat", mat(X=mat_sparse("X", 0 * X, "u1"), y=column(Y)))
+        self.assertEqual(self.json_of("info", "t.mat")["n"], 30)
 
     def test_mat_beside_what_is_not_read(self):
         """Structs, function handles and objects, which matio does not get, do not matter to matrices."""
@@ -568,6 +599,22 @@ class BadMat(Case):
         self.fails(DATA, "convert", "t.mat", "out.csv", says=r"t\.mat: damaged")
         self.write("t.mat", mat(False, t=mat_opaque("t"), X=np.zeros((64, 64))))
         self.fails(support.MEMORY, "info", "t.mat", "--max-memory", "20K", says=r"--max-memory")
+
+    def test_sparse(self):
+        """Logical values as doubles, which matio takes for bytes; parts that it would run past; fewer values."""
+        self.write("t.mat", mat(X=mat_sparse("X", X > 100, "f8", 2), y=column(Y)))
+        self.fails(DATA, "convert", "t.mat", "out.csv", says=(r"t\.mat", r"sparse", r"double\(X\)"))
+        whole = mat_sparse("X", X, "f8")
+        for wrong in (mat_sparse("X", X, "f8", places=MI_INT8), mat_sparse("X", X, "f8", places=MI_DOUBLE),
+                      mat_sparse("X", X, "u1", claimed=16)):
+            self.write("t.mat", mat(X=wrong, y=column(Y)))
+            self.fails(DATA, "convert", "t.mat", "out.csv", says=r"t\.mat: damaged")
+        body = whole[8:-8 - 8 * np.count_nonzero(X)]  # no values: those of the next variable would be taken
+        self.write("t.mat", mat(X=mat_element(MI_MATRIX, body), y=column(Y)))
+        self.fails(DATA, "convert", "t.mat", "out.csv", says=r"t\.mat: damaged")
+        less = body + mat_element(MI_DOUBLE, bytes(8))
+        self.write("t.mat", mat(X=mat_element(MI_MATRIX, less), y=column(Y)))
+        self.fails(DATA, "convert", "t.mat", "out.csv", says=r"t\.mat: variable 'X' is damaged")
 
     def test_level_4(self):
         """The sizes must fit into the file before matio is asked: it would take memory for them."""
