@@ -1,5 +1,6 @@
 /* mat.h - between read_mat.c (files, variables), mat_values.c (what a variable holds), mat_walk.c
- * (is the file whole?), mat_copy.c (what of it matio gets) and mat_library.c (matio itself). */
+ * (is the file whole?), mat_copy.c (what of it matio gets), mat_missing.c (missing values)
+ * and mat_library.c (matio itself). */
 #ifndef RLAR_CLI_MAT_H
 #define RLAR_CLI_MAT_H
 
@@ -100,5 +101,11 @@ int cli_mat_samples(cli *c, const matvar_t *x, const char *path, bool turned, do
 int cli_mat_labels_read(cli *c, const matvar_t *y, const char *path, cli_mat_labels *out);
 void cli_mat_labels_move(cli_mat_labels *labels, int64_t to, int64_t from);
 void cli_mat_labels_free(cli_mat_labels *labels);
+
+/* ---- mat_missing.c ---- */
+
+/* The samples data->x of n x d doubles and their labels by the rule; n becomes what is left. */
+int cli_mat_missing(cli *c, cli_data *data, cli_mat_labels *labels, rlar_missing missing,
+                    int64_t *n, int64_t d);
 
 #endif

@@ -5,9 +5,9 @@
  * walk over the top-level elements of a level-5 file: a tag of type and size, then that many bytes,
  * padded to eight unless compressed. The last must end where the file ends, every compressed one
  * must inflate to its checksum, and the parts of each must fit together (mat_parts.c), unless it is
- * one that nobody can use and matio does not get (mat_copy.c). A level-4 file is a list of matrices,
- * each with its sizes before it, for which matio would take memory unseen: they must fit into the
- * file. Level 7.3, which is HDF5, is left to matio. */
+ * one that nobody can use and matio does not get (mat_copy.c). A level-4 file is a list of
+ * matrices, each with its sizes before it, for which matio would take memory unseen: they must fit
+ * into the file. Level 7.3, which is HDF5, is left to matio. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -9,7 +9,6 @@
  * `scale` is not applied. */
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <matio.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -201,68 +200,6 @@ static int read_variable(cli *c, const source *from, const char *name, matvar_t 
                      path, name, found);
 }
 
-/* ---- missing values ---- */
-
-/* The same rule as for the other formats: name the first, count them all. */
-static int missing_error(cli *c, const cli_data *out, int64_t n, int64_t d) {
-    for (int64_t i = 0; i < n * d; i++)
-        if (isnan(out->x[i]))
-            return cli_error(
-                c, CODE_DATA,
-                "%s: row %lld, column %lld is missing (%lld missing in all); use --missing "
-                "mean or drop",
-                out->file, (long long)(i / d + 1), (long long)(i % d + 1), (long long)out->missing);
-    return 0;
-}
-
-/* A column without any value becomes 0: it carries nothing. */
-static void fill_means(double *x, int64_t n, int64_t d) {
-    for (int64_t j = 0; j < d; j++) {
-        double sum = 0;
-        int64_t known = 0;
-        for (int64_t i = 0; i < n; i++)
-            if (!isnan(x[i * d + j])) {
-                sum += x[i * d + j];
-                known++;
-            }
-        for (int64_t i = 0; i < n; i++)
-            if (isnan(x[i * d + j]))
-                x[i * d + j] = known > 0 ? sum / (double)known : 0;
-    }
-}
-
-/* Keep the samples without NaN, with their labels; the new count. */
-static int64_t drop_samples(cli_mat_labels *labels, double *x, int64_t n, int64_t d) {
-    int64_t kept = 0;
-    for (int64_t i = 0; i < n; i++) {
-        bool whole = true;
-        for (int64_t j = 0; j < d && whole; j++)
-            whole = !isnan(x[i * d + j]);
-        if (!whole)
-            continue;
-        memmove(x + kept * d, x + i * d, (size_t)d * sizeof *x);
-        cli_mat_labels_move(labels, kept, i);
-        kept++;
-    }
-    return kept;
-}
-
-/* The library cannot do it for samples that it borrows. */
-static int treat_missing(cli *c, cli_data *out, cli_mat_labels *labels, rlar_missing missing,
-                         int64_t *n, int64_t d) {
-    for (int64_t i = 0; i < *n * d; i++)
-        out->missing += isnan(out->x[i]);
-    if (out->missing == 0 || missing == RLAR_MISSING_KEEP)
-        return 0;
-    if (missing == RLAR_MISSING_ERROR)
-        return missing_error(c, out, *n, d);
-    if (missing == RLAR_MISSING_MEAN)
-        fill_means(out->x, *n, d);
-    else
-        *n = drop_samples(labels, out->x, *n, d);
-    return 0;
-}
-
 /* ---- the whole ---- */
 
 /* The view, with labels; out->x holds the samples. */
@@ -322,7 +259,7 @@ static int read_all(cli *c, const source *from, rlar_missing missing, cli_data *
     from->matio.release(x);
     from->matio.release(y);
     if (code == 0)
-        code = treat_missing(c, out, &labels, missing, &n, d);
+        code = cli_mat_missing(c, out, &labels, missing, &n, d);
     if (code == 0)
         code = make_data(c, out, &labels, n, d);
     cli_mat_labels_free(&labels);

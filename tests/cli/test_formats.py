@@ -51,7 +51,8 @@ def arff(x, y, names):
 # ---- MATLAB level 5, from its description: a header, then tagged elements ----
 
 MI_INT8, MI_INT32, MI_UINT32, MI_DOUBLE, MI_MATRIX, MI_COMPRESSED = 1, 5, 6, 9, 14, 15
-MX_CELL, MX_STRUCT, MX_OBJECT, MX_SPARSE, MX_DOUBLE, MX_UINT8, MX_FUNCTION, MX_OPAQUE = 1, 2, 3, 5, 6, 9, 16, 17
+MX_CELL, MX_STRUCT, MX_OBJECT, MX_CHAR, MX_SPARSE = 1, 2, 3, 4, 5
+MX_DOUBLE, MX_UINT8, MX_FUNCTION, MX_OPAQUE = 6, 9, 16, 17
 
 
 def mat_element(kind, payload):
@@ -462,6 +463,49 @@ class Missing(Case):
         rows[3][-1] = "?"
         self.write("t.csv", "".join(",".join(row) + "\n" for row in rows))
         self.fails(DATA, "fit", "t.csv", says=(r"t\.csv:4", r"label"))
+
+
+    def test_mat_is_treated_as_csv(self):
+        """By each rule the same table, or a refusal in the same words but for the place."""
+        nan, inf = np.nan, np.inf
+        cases = {"label": [(2, 6)], "both": [(2, 6), (4, 1)], "values": [(0, 1), (7, 3)],
+                 "column": [(i, 1) for i in range(30)], "all": [(i, i % 6) for i in range(30)]}
+        for name, holes in cases.items():
+            table = np.column_stack([X.astype(float), Y])
+            for i, j in holes:
+                table[i, j] = nan
+            self.write("t.mat", mat(X=table[:, :6], y=column(table[:, 6])))
+            self.write("t.csv", table_text(table[:, :6], ["" if np.isnan(v) else int(v) for v in table[:, 6]]))
+            for rule in ([], ["--missing", "drop"], ["--missing", "mean"]):
+                runs = [self.run_rlar("fit", f"t.{ending}", *rule, "-o", f"{ending}.rlar") for ending in ("mat", "csv")]
+                self.assertEqual(runs[0].code, runs[1].code, (name, rule, runs[0].err, runs[1].err))
+                if runs[0].code == 0:
+                    self.assertEqual(self.path("mat.rlar").read_bytes(), self.path("csv.rlar").read_bytes())
+                else:
+                    place = r"^rlar: t\.(csv:[\d:]*|mat: (sample \d+(, feature \d+)?:)?)| \(.*"
+                    said = [re.sub(place, "", run.err).strip() for run in runs]
+                    self.assertEqual(said[0], said[1], (name, rule))
+        self.write("t.mat", mat(X=X, y=column([nan, *Y[1:]])))
+        self.fails(DATA, "fit", "t.mat", says=r"t\.mat: sample 1: the label is missing")
+        self.write("t.mat", mat(X=X, y=column([*Y[:-1], -inf])))
+        self.fails(DATA, "fit", "t.mat", says=r"t\.mat: sample 30: the label '-inf' is not finite")
+        x = X.astype(float)
+        for transposed in (False, True):
+            x[3, 2] = inf
+            self.write("t.mat", mat(X=x.T if transposed else x, y=column(Y)))
+            self.fails(DATA, "fit", "t.mat", "-q", says=r"t\.mat: sample 4, feature 3: 'inf' is not finite")
+            x[3, 2] = nan
+            self.write("t.mat", mat(X=x.T if transposed else x, y=column(Y)))
+            self.fails(DATA, "fit", "t.mat", "-q", says=r"t\.mat: sample 4, feature 3: the value is missing")
+            self.assertEqual(self.json_of("fit", "t.mat", "--missing", "drop")["n"], 29)
+
+    def test_mat_texts_without_a_label(self):
+        texts = [("", "a", "b")[i % 3] for i in range(30)]
+        cells = b"".join(mat_element(MI_MATRIX, mat_head(MX_CHAR, "", len(text), len(text)) +
+                                     mat_element(16, text.encode())) for text in texts)
+        self.write("t.mat", mat(X=X, y=mat_element(MI_MATRIX, mat_head(MX_CELL, "y", 30, 1) + cells)))
+        self.fails(DATA, "fit", "t.mat", says=r"t\.mat: sample 1: the label is missing")
+        self.assertEqual(self.json_of("fit", "t.mat", "--missing", "drop")["n"], 20)
 
 
 class ClassesCalledLikeMissingValues(Case):
