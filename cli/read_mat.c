@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,9 +22,10 @@
 #include "cli.h"
 #include "mat.h"
 
+/* In any case: other systems write DATA.MAT. */
 static bool ends_with(const char *text, const char *ending) {
     const size_t length = strlen(text), tail = strlen(ending);
-    return length > tail && strcmp(text + length - tail, ending) == 0;
+    return length > tail && strcasecmp(text + length - tail, ending) == 0;
 }
 
 /* By name; else by the first bytes of a regular file, since a pipe cannot be read twice. */

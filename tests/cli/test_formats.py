@@ -250,6 +250,13 @@ class SameTable(Case):
             every = {f"v{i}": content for i, (_, content) in enumerate(mat_foreign())}
             self.both("all.mat", mat(compressed, **every, fea=X, z=column([7]), gnd=column(Y)))
 
+    def test_mat_by_name_and_from_a_pipe(self):
+        for name in ("T.MAT", "t.Mat.gz"):
+            self.same(name, mat_level_4("fea", X) + mat_level_4("gnd", column(Y)))
+        whole = mat(fea=X, gnd=column(Y))
+        self.ok("fit", "-", "--format", "mat", "-o", "m.rlar", stdin=whole)
+        self.fails(FAILED, "info", "-", stdin=whole, says=(r"a MATLAB file", r"--format mat"))
+
     def test_arff(self):
         self.write("named.csv", table_text(X, Y, names=NAMES))
         expected = self.model("named.csv")
