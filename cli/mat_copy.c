@@ -12,7 +12,7 @@
 #include "cli.h"
 #include "mat.h"
 
-enum { CHUNK = 1 << 15, SUBSYSTEM = 116 };
+enum { CHUNK = 1 << 15, SUBSYSTEM = 116, AFTER_SUBSYSTEM = 124 };
 
 bool cli_mat_write(int fd, const void *bytes, size_t size) {
     const char *at = bytes;
@@ -62,15 +62,19 @@ int cli_mat_keep(cli *c, cli_mat_kept *kept, int fd, const char *path, int64_t a
     return 0;
 }
 
-/* The header, which says where the data of objects are: they are gone. */
+/* What lies before; but eight bytes of the header say where the data of objects are, and those are
+ * left out. */
 static int begin_copy(cli *c, cli_mat_kept *kept, int fd, const char *path, int64_t end) {
     kept->fd = memfd_create("rlar-mat", MFD_CLOEXEC);
     if (kept->fd < 0)
         return cannot_copy(c, path);
-    const int code = cli_mat_keep(c, kept, fd, path, 0, end);
-    if (code == 0 && pwrite(kept->fd, "\0\0\0\0\0\0\0\0", 8, SUBSYSTEM) != 8)
+    const int code = cli_mat_keep(c, kept, fd, path, 0, SUBSYSTEM);
+    if (code != 0)
+        return code;
+    kept->size += AFTER_SUBSYSTEM - SUBSYSTEM;
+    if (!cli_mat_write(kept->fd, "\0\0\0\0\0\0\0\0", AFTER_SUBSYSTEM - SUBSYSTEM))
         return cannot_copy(c, path);
-    return code;
+    return cli_mat_keep(c, kept, fd, path, AFTER_SUBSYSTEM, end - AFTER_SUBSYSTEM);
 }
 
 int cli_mat_leave_out(cli *c, cli_mat_kept *kept, int fd, const char *path, const char *name,
