@@ -15,6 +15,7 @@
 
 enum { TAG = 8, TEXT = 1, SIZES = 5, FLAGS = 6, MATRIX = 14 };
 enum { ROWS = 3, STARTS = 4, VALUES = 5 }; /* parts of a sparse matrix */
+enum { FIRST_CELL = 3 };                   /* part of a cell: from here on matrices */
 /* Classes of matrices. 2, 3 and 16 are structs, objects and function handles; an opaque one is an
  * object of a newer kind: tables, texts in double quotes, categories. */
 enum { CELL = 1, CHARACTERS = 4, SPARSE = 5, LAST_NUMERIC = 15, OPAQUE = 17 };
@@ -80,18 +81,23 @@ static void end_part(cli_mat_parts *p) {
         const int64_t held = stored > 0 ? p->size / stored : 0;
         p->bad = p->bad || m->count > (double)held;
     }
-    p->bad = p->bad || (m->kind == SPARSE && sparse_part_is_bad(p, part));
+    p->bad = p->bad || (m->kind == SPARSE && sparse_part_is_bad(p, part)) ||
+             (m->kind == CELL && part >= FIRST_CELL && p->type != MATRIX);
 }
 
-/* Matrices that are complete; one without numbers that its sizes ask for is not. Within another one
- * a matrix may have no parts at all; by itself matio takes what comes behind it for its parts. */
+/* Matrices that are complete; one without numbers or cells that its sizes ask for is not: matio
+ * takes memory for as many cells as the sizes say. Within another one a matrix may have no parts at
+ * all; by itself matio takes what comes behind it for its parts. */
 static void end_matrices(cli_mat_parts *p) {
     while (!p->done && p->depth > 0 && p->skip == 0 && p->frame[p->depth - 1].left == 0) {
         const cli_mat_frame *m = &p->frame[p->depth - 1];
         const bool any = m->part > 0 || p->depth == 1;
         p->bad = p->bad || (any && m->part <= 3 && m->count > 0) ||
-                 (m->kind == SPARSE && m->part <= VALUES);
+                 (m->kind == SPARSE && m->part <= VALUES) ||
+                 (m->kind == CELL && m->count > m->part - FIRST_CELL);
         p->depth--;
+        p->type = MATRIX; /* not what its own last part was */
+        p->kept = 0;
         end_part(p);
     }
 }

@@ -651,6 +651,17 @@ class BadMat(Case):
         self.write("t.mat", mat(False, t=mat_opaque("t"), X=np.zeros((64, 64))))
         self.fails(support.MEMORY, "info", "t.mat", "--max-memory", "20K", says=r"--max-memory")
 
+    def test_cells(self):
+        """As many as the sizes say, and matrices: matio would take memory for any number of them."""
+        text = mat_element(MI_MATRIX, mat_head(MX_CHAR, "", 1, 1) + mat_element(16, b"a"))
+        for count, inside in ((31, 30 * text), (2**28, 30 * text), (30, 29 * text + mat_element(MI_INT8, b"a"))):
+            self.write("t.mat", mat(X=X, y=mat_element(MI_MATRIX, mat_head(MX_CELL, "y", count, 1) + inside)))
+            self.fails(DATA, "convert", "t.mat", "out.csv", says=r"t\.mat: damaged")
+        # A matrix in the place of numbers is none, whatever its own parts are.
+        inner = mat_element(MI_MATRIX, mat_head(MX_DOUBLE, "", *X.shape) + mat_element(MI_DOUBLE, bytes(8 * X.size)))
+        self.write("t.mat", mat(X=mat_element(MI_MATRIX, mat_head(MX_DOUBLE, "X", *X.shape) + inner)))
+        self.fails(DATA, "convert", "t.mat", "out.csv", says=r"t\.mat: damaged")
+
     def test_sparse(self):
         """Logical values as doubles, which matio takes for bytes; parts that it would run past; fewer values."""
         self.write("t.mat", mat(X=mat_sparse("X", X > 100, "f8", 2), y=column(Y)))
