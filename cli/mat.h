@@ -1,5 +1,6 @@
 /* mat.h - between read_mat.c (files, variables), mat_values.c (what a variable holds), mat_walk.c
- * (is the file whole?) and mat_library.c (matio itself). */
+ * (is the file whole?), mat_copy.c (what of it matio gets), mat_missing.c (missing values)
+ * and mat_library.c (matio itself). */
 #ifndef RLAR_CLI_MAT_H
 #define RLAR_CLI_MAT_H
 
@@ -28,9 +29,34 @@ typedef struct cli_matio {
 /* Open matio, for the sake of `path`. */
 int cli_matio_open(cli *c, const char *path, cli_matio *out);
 
+/* ---- mat_copy.c ---- */
+
+enum { CLI_MAT_NAME = 64 }; /* MATLAB's names have 63 letters at most */
+
+/* What matio gets. */
+typedef struct cli_mat_kept {
+    int fd;       /* a memory file without the variables left out; -1: there are none */
+    int64_t size; /* of it */
+    char (*left_out)[CLI_MAT_NAME];
+    int64_t count;
+} cli_mat_kept;
+
+bool cli_mat_write(int fd, const void *bytes, size_t size);
+/* pread() of all that is there; -1 with errno. */
+ssize_t cli_mat_pread(int fd, unsigned char *bytes, size_t size, int64_t at);
+/* The variable of `size` bytes at `at`, with its tag, is for matio. */
+int cli_mat_keep(cli *c, cli_mat_kept *kept, int fd, const char *path, int64_t at, int64_t size);
+/* The one at `at` is not; it may have no name. */
+int cli_mat_leave_out(cli *c, cli_mat_kept *kept, int fd, const char *path, const char *name,
+                      int64_t at);
+bool cli_mat_is_left_out(const cli_mat_kept *kept, const char *name);
+void cli_mat_kept_free(cli_mat_kept *kept);
+
+/* ---- mat_walk.c ---- */
+
 /* Refuse a file of level 4 or 5 that was cut or damaged, which matio would read as other numbers or
- * take any memory for. */
-int cli_mat_whole(cli *c, int fd, const char *path);
+ * take any memory for; and leave out what is not read. `kept` has no file yet. */
+int cli_mat_whole(cli *c, int fd, const char *path, cli_mat_kept *kept);
 
 /* ---- mat_parts.c: one variable of a level-5 file, byte by byte ---- */
 
@@ -48,6 +74,9 @@ typedef struct cli_mat_frame {
 typedef struct cli_mat_parts {
     bool big; /* the high bytes come first */
     bool bad, done;
+    bool left_out; /* it holds what is not read, and only its name matters */
+    bool named;
+    char name[CLI_MAT_NAME];
     cli_mat_frame frame[CLI_MAT_DEPTH];
     int depth;
     unsigned char tag[8];
@@ -72,5 +101,11 @@ int cli_mat_samples(cli *c, const matvar_t *x, const char *path, bool turned, do
 int cli_mat_labels_read(cli *c, const matvar_t *y, const char *path, cli_mat_labels *out);
 void cli_mat_labels_move(cli_mat_labels *labels, int64_t to, int64_t from);
 void cli_mat_labels_free(cli_mat_labels *labels);
+
+/* ---- mat_missing.c ---- */
+
+/* The samples data->x of n x d doubles and their labels by the rule; n becomes what is left. */
+int cli_mat_missing(cli *c, cli_data *data, cli_mat_labels *labels, rlar_missing missing,
+                    int64_t *n, int64_t d);
 
 #endif

@@ -4,13 +4,21 @@
  * matrices again (cells, fields). matio believes each part: it takes memory for the bytes that one
  * promises, and leaves numbers unset of which there are fewer than the sizes ask for. So a variable
  * must be a matrix, every part must lie within its matrix, and the numbers must be as many as the
- * sizes say. */
+ * sizes say.
+ *
+ * A variable that is or holds a struct, a function handle or an object is not read by anyone, and
+ * matio does not get it (mat_copy.c): it is known by its name, and the rest of it does not matter.
+ */
 #include <string.h>
 
 #include "mat.h"
 
-enum { TAG = 8, SIZES = 5, FLAGS = 6, MATRIX = 14 };
-enum { CHARACTERS = 4, SPARSE = 5, LAST_NUMERIC = 15 }; /* classes of matrices */
+enum { TAG = 8, TEXT = 1, SIZES = 5, FLAGS = 6, MATRIX = 14 };
+enum { ROWS = 3, STARTS = 4, VALUES = 5 }; /* parts of a sparse matrix */
+enum { FIRST_CELL = 3 };                   /* part of a cell: from here on matrices */
+/* Classes of matrices. 2, 3 and 16 are structs, objects and function handles; an opaque one is an
+ * object of a newer kind: tables, texts in double quotes, categories. */
+enum { CELL = 1, CHARACTERS = 4, SPARSE = 5, LAST_NUMERIC = 15, OPAQUE = 17 };
 
 uint32_t cli_mat_word(const unsigned char *at, bool big) {
     return big ? (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3]
@@ -25,6 +33,31 @@ static int64_t stored_size(uint32_t type, int kind) {
     return type < types ? size[type] : 0;
 }
 
+/* Of a sparse matrix the rows and the starts of the columns are in words of four bytes: matio would
+ * read others up to another place than their end, and what lies there as the next part. */
+static bool sparse_part_is_bad(const cli_mat_parts *p, int part) {
+    if (part == ROWS || part == STARTS)
+        return (p->type != SIZES && p->type != SIZES + 1) || p->size % 4 != 0;
+    return part >= VALUES && stored_size(p->type, SPARSE) == 0;
+}
+
+static bool is_read(int kind) {
+    return kind == CELL || (kind >= CHARACTERS && kind <= LAST_NUMERIC);
+}
+
+/* Class and name decide whether the variable is left out. MATLAB keeps data of its objects in a
+ * variable without a name, which nobody can ask for. */
+static void choose(cli_mat_parts *p, const cli_mat_frame *m, int part) {
+    const bool name = p->depth == 1 && part == (m->kind == OPAQUE ? 1 : 2);
+    if (name) {
+        const size_t length = p->kept < CLI_MAT_NAME ? p->kept : CLI_MAT_NAME - 1;
+        memcpy(p->name, p->bytes, length);
+        p->named = true;
+    }
+    p->left_out = p->left_out || !is_read(m->kind) || (name && p->name[0] == '\0');
+    p->done = p->left_out && p->named && !p->bad;
+}
+
 /* The last part of the innermost matrix is complete; what was kept of it tells class and sizes. */
 static void end_part(cli_mat_parts *p) {
     if (p->depth == 0) {
@@ -33,12 +66,14 @@ static void end_part(cli_mat_parts *p) {
     }
     cli_mat_frame *m = &p->frame[p->depth - 1];
     const int part = m->part++;
-    /* matio takes flags of eight bytes and sizes of four for granted. */
-    p->bad = p->bad || (part == 0 && (p->type != FLAGS || p->size != 8)) ||
-             (part == 1 && (p->type != SIZES || p->size % 4 != 0));
     if (part == 0 && p->kept >= 4)
         m->kind = (int)(cli_mat_word(p->bytes, p->big) & 0xff);
-    for (size_t i = 0; part == 1 && i + 4 <= p->kept; i += 4)
+    const bool opaque = m->kind == OPAQUE; /* it has a name where others have their sizes */
+    /* matio takes flags of eight bytes and sizes of four for granted. */
+    p->bad = p->bad || (part == 0 && (p->type != FLAGS || p->size != 8)) ||
+             (part == 1 && (opaque ? p->type != TEXT : p->type != SIZES || p->size % 4 != 0));
+    choose(p, m, part);
+    for (size_t i = 0; part == 1 && !opaque && i + 4 <= p->kept; i += 4)
         m->count *= cli_mat_word(p->bytes + i, p->big);
     const bool numbers = m->kind == CHARACTERS || (m->kind > SPARSE && m->kind <= LAST_NUMERIC);
     if (part == 3 && numbers) {
@@ -46,16 +81,23 @@ static void end_part(cli_mat_parts *p) {
         const int64_t held = stored > 0 ? p->size / stored : 0;
         p->bad = p->bad || m->count > (double)held;
     }
+    p->bad = p->bad || (m->kind == SPARSE && sparse_part_is_bad(p, part)) ||
+             (m->kind == CELL && part >= FIRST_CELL && p->type != MATRIX);
 }
 
-/* Matrices that are complete; one without numbers that its sizes ask for is not. Within another one
- * a matrix may have no parts at all; by itself matio takes what comes behind it for its parts. */
+/* Matrices that are complete; one without numbers or cells that its sizes ask for is not: matio
+ * takes memory for as many cells as the sizes say. Within another one a matrix may have no parts at
+ * all; by itself matio takes what comes behind it for its parts. */
 static void end_matrices(cli_mat_parts *p) {
-    while (p->depth > 0 && p->skip == 0 && p->frame[p->depth - 1].left == 0) {
+    while (!p->done && p->depth > 0 && p->skip == 0 && p->frame[p->depth - 1].left == 0) {
         const cli_mat_frame *m = &p->frame[p->depth - 1];
         const bool any = m->part > 0 || p->depth == 1;
-        p->bad = p->bad || (any && m->part <= 3 && m->count > 0);
+        p->bad = p->bad || (any && m->part <= 3 && m->count > 0) ||
+                 (m->kind == SPARSE && m->part <= VALUES) ||
+                 (m->kind == CELL && m->count > m->part - FIRST_CELL);
         p->depth--;
+        p->type = MATRIX; /* not what its own last part was */
+        p->kept = 0;
         end_part(p);
     }
 }

@@ -63,21 +63,46 @@ static bool dense_is_whole(const matvar_t *x, size_t count) {
     return size > 0 && x->data_size == (int)size && x->nbytes / size >= count;
 }
 
+/* The class whose elements are stored like the values of a sparse matrix, which MATLAB packs into
+ * the smallest type that holds them; MAT_C_EMPTY: they are no real numbers. */
+static enum matio_classes class_of_values(const matvar_t *x) {
+    static const struct {
+        enum matio_types type;
+        enum matio_classes class;
+    } known[] = {{MAT_T_DOUBLE, MAT_C_DOUBLE}, {MAT_T_SINGLE, MAT_C_SINGLE},
+                 {MAT_T_INT64, MAT_C_INT64},   {MAT_T_UINT64, MAT_C_UINT64},
+                 {MAT_T_INT32, MAT_C_INT32},   {MAT_T_UINT32, MAT_C_UINT32},
+                 {MAT_T_INT16, MAT_C_INT16},   {MAT_T_UINT16, MAT_C_UINT16},
+                 {MAT_T_INT8, MAT_C_INT8},     {MAT_T_UINT8, MAT_C_UINT8}};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (known[i].type == x->data_type)
+            return known[i].class;
+    return MAT_C_EMPTY;
+}
+
+/* MATLAB writes logical values as bytes and calls them doubles. matio takes them for bytes even
+ * where they are doubles; then it finds more of them than there are places. */
+static bool sparse_is_known(const matvar_t *x) {
+    const mat_sparse_t *s = x->data;
+    return class_of_values(x) != MAT_C_EMPTY && (!x->isLogical || s->ndata == s->nir);
+}
+
 /* Column starts, row numbers and values of a sparse matrix agree with each other and the sizes. */
 static bool sparse_is_whole(const matvar_t *x) {
     const mat_sparse_t *s = x->data;
-    if (x->data_type != MAT_T_DOUBLE || s->jc == NULL || (size_t)s->njc != x->dims[1] + 1)
+    if (s->jc == NULL || (size_t)s->njc != x->dims[1] + 1)
         return false;
     for (size_t j = 0; j < x->dims[1]; j++)
         if (s->jc[j] > s->jc[j + 1])
             return false;
     const size_t used = s->jc[x->dims[1]];
-    if (s->jc[0] != 0 || used > (size_t)s->ndata || used > (size_t)s->nir)
+    if (s->jc[0] != 0 || used > (size_t)s->ndata || used > (size_t)s->nir ||
+        (used > 0 && (s->data == NULL || s->ir == NULL)))
         return false;
     for (size_t k = 0; k < used; k++)
         if ((size_t)s->ir[k] >= x->dims[0])
             return false;
-    return used == 0 || (s->data != NULL && s->ir != NULL);
+    return true;
 }
 
 int cli_mat_check(cli *c, const matvar_t *x, const char *path) {
@@ -92,6 +117,11 @@ int cli_mat_check(cli *c, const matvar_t *x, const char *path) {
     const bool sparse = x->class_type == MAT_C_SPARSE;
     if (!sparse && element_size(x->class_type) == 0)
         return cli_error(c, CODE_DATA, "%s: variable '%s' does not hold numbers", path, x->name);
+    if (sparse && !sparse_is_known(x))
+        return cli_error(c, CODE_DATA,
+                         "%s: the values of the sparse variable '%s' are of a type that is not "
+                         "read; save it as double(%s)",
+                         path, x->name, x->name);
     if (sparse ? !sparse_is_whole(x) : !dense_is_whole(x, rows * columns))
         return cli_error(c, CODE_DATA, "%s: variable '%s' is damaged or cut short", path, x->name);
     return 0;
@@ -110,11 +140,12 @@ static void transpose(const matvar_t *x, double *out) {
 
 static void expand_sparse(const matvar_t *x, bool turned, double *out) {
     const mat_sparse_t *s = x->data;
-    const double *value = s->data;
+    const enum matio_classes class = class_of_values(x);
     const size_t rows = x->dims[0], columns = x->dims[1];
     for (size_t j = 0; j < columns; j++)
         for (size_t k = s->jc[j]; k < s->jc[j + 1]; k++)
-            out[turned ? j * rows + s->ir[k] : s->ir[k] * columns + j] = value[k];
+            out[turned ? j * rows + s->ir[k] : s->ir[k] * columns + j] =
+                element(s->data, class, k);
 }
 
 int cli_mat_samples(cli *c, const matvar_t *x, const char *path, bool turned, double **out) {

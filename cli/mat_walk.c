@@ -4,9 +4,10 @@
  * element, so a file that was cut or damaged would be read as other numbers. Before it is asked,
  * walk over the top-level elements of a level-5 file: a tag of type and size, then that many bytes,
  * padded to eight unless compressed. The last must end where the file ends, every compressed one
- * must inflate to its checksum, and the parts of each must fit together (mat_parts.c). A level-4
- * file is a list of matrices, each with its sizes before it, for which matio would take memory
- * unseen: they must fit into the file. Level 7.3, which is HDF5, is left to matio. */
+ * must inflate to its checksum, and the parts of each must fit together (mat_parts.c), unless it is
+ * one that nobody can use and matio does not get (mat_copy.c). A level-4 file is a list of
+ * matrices, each with its sizes before it, for which matio would take memory unseen: they must fit
+ * into the file. Level 7.3, which is HDF5, is left to matio. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -19,20 +20,17 @@
 
 enum { HEADER = 128, TAG = 8, COMPRESSED = 15, CHUNK = 1 << 16 };
 
+/* A file of level 5. */
+typedef struct file_5 {
+    int fd;
+    const char *path;
+    int64_t size;
+    bool big;              /* the high bytes come first */
+    unsigned char *buffer; /* two chunks */
+} file_5;
+
 static int64_t padded_to_eight(int64_t size) {
     return (size + 7) / 8 * 8;
-}
-
-/* pread() of all that is there; -1 with errno. */
-static ssize_t read_at(int fd, unsigned char *bytes, size_t size, int64_t at) {
-    size_t done = 0;
-    while (done < size) {
-        const ssize_t got = pread(fd, bytes + done, size - done, at + (int64_t)done);
-        if (got == 0 || (got < 0 && (errno != EINTR || cli_interrupted())))
-            return got < 0 ? -1 : (ssize_t)done;
-        done += got > 0 ? (size_t)got : 0;
-    }
-    return (ssize_t)done;
 }
 
 static int unreadable(cli *c, const char *path) {
@@ -43,7 +41,7 @@ static int unreadable(cli *c, const char *path) {
  * swapped; what has no such header matio takes for level 4. -1: it cannot be read (errno). */
 static int level_of(int fd, bool *big) {
     unsigned char header[HEADER];
-    const ssize_t got = read_at(fd, header, HEADER, 0);
+    const ssize_t got = cli_mat_pread(fd, header, HEADER, 0);
     if (got < HEADER)
         return got < 0 ? -1 : 4;
     *big = header[126] == 'M' && header[127] == 'I';
@@ -64,7 +62,7 @@ static int inflates(int fd, int64_t at, int64_t size, unsigned char *in, unsigne
         return 0;
     while (state == Z_OK && !parts->bad && !cli_interrupted()) {
         if (z.avail_in == 0 && size > 0) {
-            got = read_at(fd, in, size < CHUNK ? (size_t)size : CHUNK, at);
+            got = cli_mat_pread(fd, in, size < CHUNK ? (size_t)size : CHUNK, at);
             if (got <= 0)
                 break;
             z.next_in = in;
@@ -84,7 +82,7 @@ static int inflates(int fd, int64_t at, int64_t size, unsigned char *in, unsigne
 /* The same of one that is not packed, with its tag. */
 static int passes(int fd, int64_t at, int64_t size, unsigned char *buffer, cli_mat_parts *parts) {
     while (size > 0 && !parts->bad && !cli_interrupted()) {
-        const ssize_t got = read_at(fd, buffer, size < CHUNK ? (size_t)size : CHUNK, at);
+        const ssize_t got = cli_mat_pread(fd, buffer, size < CHUNK ? (size_t)size : CHUNK, at);
         if (got <= 0)
             return got < 0 ? -1 : 0;
         cli_mat_parts_feed(parts, buffer, (size_t)got);
@@ -94,47 +92,63 @@ static int passes(int fd, int64_t at, int64_t size, unsigned char *buffer, cli_m
     return 1;
 }
 
-static int walk(cli *c, int fd, const char *path, int64_t size, bool big, unsigned char *buffer) {
+/* The variable at `at`: a tag of `type`, then `stored` bytes. */
+static int check(cli *c, const file_5 *file, int64_t at, uint32_t type, int64_t stored,
+                 cli_mat_parts *parts) {
+    const int whole =
+        type == COMPRESSED
+            ? inflates(file->fd, at + TAG, stored, file->buffer, file->buffer + CHUNK, parts)
+            : passes(file->fd, at, TAG + stored, file->buffer, parts);
+    if (cli_interrupted())
+        return cli_error(c, CODE_INTERRUPTED, "interrupted");
+    if (whole < 0)
+        return unreadable(c, file->path);
+    if (whole == 0 && !parts->bad)
+        return cli_error(c, CODE_DATA,
+                         "%s: damaged: a compressed variable at byte %lld does not "
+                         "unpack; copy the file again",
+                         file->path, (long long)at);
+    if (!cli_mat_parts_whole(parts))
+        return cli_error(c, CODE_DATA,
+                         "%s: damaged: a part of the variable at byte %lld does not fit into "
+                         "it, or has fewer numbers than its sizes ask for; copy the file again",
+                         file->path, (long long)at);
+    return 0;
+}
+
+static int walk(cli *c, const file_5 *file, cli_mat_kept *kept) {
+    const char *path = file->path;
     int64_t at = HEADER;
-    while (at < size) {
+    int code = 0;
+    while (at < file->size && code == 0) {
         unsigned char tag[TAG];
-        const ssize_t got = read_at(fd, tag, TAG, at);
+        const ssize_t got = cli_mat_pread(file->fd, tag, TAG, at);
         if (got < 0)
             return unreadable(c, path);
         if (got < TAG)
             return cli_error(c, CODE_DATA,
                              "%s: cut short: %lld bytes are left where a variable should "
                              "start; copy the file again",
-                             path, (long long)(size - at));
-        const uint32_t type = cli_mat_word(tag, big);
-        const int64_t stored = (int64_t)cli_mat_word(tag + 4, big), left = size - at - TAG;
+                             path, (long long)(file->size - at));
+        const uint32_t type = cli_mat_word(tag, file->big);
+        const int64_t stored = (int64_t)cli_mat_word(tag + 4, file->big);
+        const int64_t left = file->size - at - TAG;
         if (stored > left)
             return cli_error(
                 c, CODE_DATA,
                 "%s: cut short: a variable promises %lld bytes, %lld are there; copy the "
                 "file again",
                 path, (long long)stored, (long long)left);
-        cli_mat_parts parts = {.big = big};
-        const int whole = type == COMPRESSED
-                              ? inflates(fd, at + TAG, stored, buffer, buffer + CHUNK, &parts)
-                              : passes(fd, at, TAG + stored, buffer, &parts);
-        if (cli_interrupted())
-            return cli_error(c, CODE_INTERRUPTED, "interrupted");
-        if (whole < 0)
-            return unreadable(c, path);
-        if (whole == 0 && !parts.bad)
-            return cli_error(c, CODE_DATA,
-                             "%s: damaged: a compressed variable at byte %lld does not "
-                             "unpack; copy the file again",
-                             path, (long long)at);
-        if (!cli_mat_parts_whole(&parts))
-            return cli_error(c, CODE_DATA,
-                             "%s: damaged: a part of the variable at byte %lld does not fit into "
-                             "it, or has fewer numbers than its sizes ask for; copy the file again",
-                             path, (long long)at);
-        at += TAG + (type == COMPRESSED ? stored : padded_to_eight(stored));
+        const int64_t padded = type == COMPRESSED ? stored : padded_to_eight(stored);
+        cli_mat_parts parts = {.big = file->big};
+        code = check(c, file, at, type, stored, &parts);
+        if (code == 0 && parts.left_out)
+            code = cli_mat_leave_out(c, kept, file->fd, path, parts.name, at);
+        else if (code == 0)
+            code = cli_mat_keep(c, kept, file->fd, path, at, TAG + (padded < left ? padded : left));
+        at += TAG + padded;
     }
-    return 0;
+    return code;
 }
 
 /* ---- level 4 ---- */
@@ -150,7 +164,7 @@ typedef struct head_4 {
 /* 1: here it is; 0: there is none; -1: it cannot be read (errno). */
 static int read_head_4(int fd, int64_t at, bool big, head_4 *out) {
     unsigned char bytes[HEAD_4];
-    const ssize_t got = read_at(fd, bytes, HEAD_4, at);
+    const ssize_t got = cli_mat_pread(fd, bytes, HEAD_4, at);
     if (got < HEAD_4)
         return got < 0 ? -1 : 0;
     *out = (head_4){cli_mat_word(bytes, big), cli_mat_word(bytes + 4, big),
@@ -193,7 +207,7 @@ static int walk_4(cli *c, int fd, const char *path, int64_t size) {
 
 /* ---- any level ---- */
 
-int cli_mat_whole(cli *c, int fd, const char *path) {
+int cli_mat_whole(cli *c, int fd, const char *path, cli_mat_kept *kept) {
     bool big = false;
     const off_t size = lseek(fd, 0, SEEK_END);
     if (size < 0 || lseek(fd, 0, SEEK_SET) < 0)
@@ -205,8 +219,8 @@ int cli_mat_whole(cli *c, int fd, const char *path) {
         return 0;
     if (level == 4)
         return walk_4(c, fd, path, (int64_t)size);
-    unsigned char *buffer = cli_alloc(2 * CHUNK);
-    const int code = walk(c, fd, path, (int64_t)size, big, buffer);
-    free(buffer);
+    const file_5 file = {fd, path, (int64_t)size, big, cli_alloc(2 * CHUNK)};
+    const int code = walk(c, &file, kept);
+    free(file.buffer);
     return code;
 }

@@ -9,11 +9,11 @@
  * `scale` is not applied. */
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <matio.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -22,9 +22,10 @@
 #include "cli.h"
 #include "mat.h"
 
+/* In any case: other systems write DATA.MAT. */
 static bool ends_with(const char *text, const char *ending) {
     const size_t length = strlen(text), tail = strlen(ending);
-    return length > tail && strcmp(text + length - tail, ending) == 0;
+    return length > tail && strcasecmp(text + length - tail, ending) == 0;
 }
 
 /* By name; else by the first bytes of a regular file, since a pipe cannot be read twice. */
@@ -49,17 +50,6 @@ bool cli_mat_wanted(const cli *c, const char *path) {
     return got == 7 && memcmp(magic, "MATLAB ", 7) == 0;
 }
 
-static bool write_all(int fd, const char *bytes, size_t size) {
-    while (size > 0) {
-        const ssize_t put = write(fd, bytes, size);
-        if (put == 0 || (put < 0 && errno != EINTR))
-            return false;
-        bytes += put > 0 ? put : 0;
-        size -= put > 0 ? (size_t)put : 0;
-    }
-    return true;
-}
-
 /* Copy a pipe or a compressed file into memory, gunzipping where needed. */
 static int unpack(cli *c, int from, const char *path, int *out) {
     char chunk[1 << 15];
@@ -77,7 +67,7 @@ static int unpack(cli *c, int from, const char *path, int *out) {
                 cli_error(c, CODE_DATA, "%s: damaged or cut short: %s", path, gzerror(file, &got));
         else if (c->args.max_memory > 0 && (total += got) > c->args.max_memory)
             code = cli_error(c, CODE_MEMORY, "%s: unpacks to more than --max-memory", path);
-        else if (!write_all(fd, chunk, (size_t)got))
+        else if (!cli_mat_write(fd, chunk, (size_t)got))
             code = cli_error(c, CODE_IO, "%s: cannot unpack: %s", path, strerror(errno));
     }
     if (file != NULL && gzclose(file) != Z_OK && code == 0)
@@ -125,7 +115,18 @@ typedef struct source {
     mat_t *mat;
     const char *path; /* for messages */
     int64_t size;     /* bytes */
+    cli_mat_kept kept;
 } source;
+
+/* Also among the variables that were left out: labels that cannot be read are not to be lost. */
+static bool is_there(const source *from, const char *name) {
+    size_t count = 0;
+    char *const *names = from->matio.get_dir(from->mat, &count);
+    bool found = cli_mat_is_left_out(&from->kept, name);
+    for (size_t i = 0; i < count && names != NULL && !found; i++)
+        found = names[i] != NULL && strcmp(names[i], name) == 0;
+    return found;
+}
 
 static void name_pair(const cli *c, const source *from, char x[64], char y[64]) {
     static const char *const known[][2] = {{"fea", "gnd"}, {"X", "Y"}, {"X", "y"}};
@@ -136,18 +137,19 @@ static void name_pair(const cli *c, const source *from, char x[64], char y[64]) 
         snprintf(y, 64, "%s", comma != NULL ? comma + 1 : "");
         return;
     }
-    size_t count = 0;
-    char *const *names = from->matio.get_dir(from->mat, &count);
     x[0] = y[0] = '\0';
-    for (size_t k = 0; k < sizeof known / sizeof known[0] && y[0] == '\0'; k++)
-        for (size_t i = 0; i < count && names != NULL; i++) {
-            if (names[i] == NULL)
-                continue;
-            if (strcmp(names[i], known[k][0]) == 0)
-                snprintf(x, 64, "%s", known[k][0]);
-            if (strcmp(names[i], known[k][1]) == 0)
-                snprintf(y, 64, "%s", known[k][1]);
-        }
+    for (size_t k = 0; k < sizeof known / sizeof known[0] && y[0] == '\0'; k++) {
+        if (is_there(from, known[k][0]))
+            snprintf(x, 64, "%s", known[k][0]);
+        if (is_there(from, known[k][1]))
+            snprintf(y, 64, "%s", known[k][1]);
+    }
+}
+
+/* Append a name to a list, as far as there is room. */
+static size_t append(char *text, size_t size, size_t used, const char *before, const char *name) {
+    const int more = used < size ? snprintf(text + used, size - used, "%s%s", before, name) : 0;
+    return used + (more > 0 ? (size_t)more : 0);
 }
 
 /* The variables of the file, for the message. */
@@ -155,10 +157,12 @@ static void list_variables(const source *from, char *text, size_t size) {
     size_t count = 0, used = 0;
     char *const *names = from->matio.get_dir(from->mat, &count);
     text[0] = '\0';
-    for (size_t i = 0; i < count && names != NULL && used < size; i++)
+    for (size_t i = 0; i < count && names != NULL; i++)
         if (names[i] != NULL)
-            used +=
-                (size_t)snprintf(text + used, size - used, "%s%s", used > 0 ? ", " : "", names[i]);
+            used = append(text, size, used, used > 0 ? ", " : "", names[i]);
+    for (int64_t i = 0; i < from->kept.count; i++)
+        used = append(text, size, used, i > 0 ? ", " : used > 0 ? "; not read: " : "not read: ",
+                      from->kept.left_out[i]);
 }
 
 /* matio allocates what the sizes in the file say. Deflate packs at most 1032 to 1 and a double may
@@ -175,6 +179,12 @@ static bool is_plausible(const source *from, const char *name) {
 static int read_variable(cli *c, const source *from, const char *name, matvar_t **out) {
     char found[256];
     const char *path = from->path;
+    if (cli_mat_is_left_out(&from->kept, name))
+        return cli_error(c, CODE_DATA,
+                         "%s: variable '%s' holds a struct, a function handle or an object (such "
+                         "as a table), which are not read; save matrices, as in save('data.mat', "
+                         "'X', 'y', '-v7')",
+                         path, name);
     if (name[0] != '\0' && !is_plausible(from, name))
         return cli_error(c, CODE_DATA,
                          "%s: variable '%s' is said to be larger than the file can hold", path,
@@ -190,68 +200,6 @@ static int read_variable(cli *c, const source *from, const char *name, matvar_t 
                          path, found);
     return cli_error(c, CODE_DATA, "%s: variable '%s' is absent or cannot be read (there are: %s)",
                      path, name, found);
-}
-
-/* ---- missing values ---- */
-
-/* The same rule as for the other formats: name the first, count them all. */
-static int missing_error(cli *c, const cli_data *out, int64_t n, int64_t d) {
-    for (int64_t i = 0; i < n * d; i++)
-        if (isnan(out->x[i]))
-            return cli_error(
-                c, CODE_DATA,
-                "%s: row %lld, column %lld is missing (%lld missing in all); use --missing "
-                "mean or drop",
-                out->file, (long long)(i / d + 1), (long long)(i % d + 1), (long long)out->missing);
-    return 0;
-}
-
-/* A column without any value becomes 0: it carries nothing. */
-static void fill_means(double *x, int64_t n, int64_t d) {
-    for (int64_t j = 0; j < d; j++) {
-        double sum = 0;
-        int64_t known = 0;
-        for (int64_t i = 0; i < n; i++)
-            if (!isnan(x[i * d + j])) {
-                sum += x[i * d + j];
-                known++;
-            }
-        for (int64_t i = 0; i < n; i++)
-            if (isnan(x[i * d + j]))
-                x[i * d + j] = known > 0 ? sum / (double)known : 0;
-    }
-}
-
-/* Keep the samples without NaN, with their labels; the new count. */
-static int64_t drop_samples(cli_mat_labels *labels, double *x, int64_t n, int64_t d) {
-    int64_t kept = 0;
-    for (int64_t i = 0; i < n; i++) {
-        bool whole = true;
-        for (int64_t j = 0; j < d && whole; j++)
-            whole = !isnan(x[i * d + j]);
-        if (!whole)
-            continue;
-        memmove(x + kept * d, x + i * d, (size_t)d * sizeof *x);
-        cli_mat_labels_move(labels, kept, i);
-        kept++;
-    }
-    return kept;
-}
-
-/* The library cannot do it for samples that it borrows. */
-static int treat_missing(cli *c, cli_data *out, cli_mat_labels *labels, rlar_missing missing,
-                         int64_t *n, int64_t d) {
-    for (int64_t i = 0; i < *n * d; i++)
-        out->missing += isnan(out->x[i]);
-    if (out->missing == 0 || missing == RLAR_MISSING_KEEP)
-        return 0;
-    if (missing == RLAR_MISSING_ERROR)
-        return missing_error(c, out, *n, d);
-    if (missing == RLAR_MISSING_MEAN)
-        fill_means(out->x, *n, d);
-    else
-        *n = drop_samples(labels, out->x, *n, d);
-    return 0;
 }
 
 /* ---- the whole ---- */
@@ -313,7 +261,7 @@ static int read_all(cli *c, const source *from, rlar_missing missing, cli_data *
     from->matio.release(x);
     from->matio.release(y);
     if (code == 0)
-        code = treat_missing(c, out, &labels, missing, &n, d);
+        code = cli_mat_missing(c, out, &labels, missing, &n, d);
     if (code == 0)
         code = make_data(c, out, &labels, n, d);
     cli_mat_labels_free(&labels);
@@ -327,8 +275,20 @@ int cli_mat_vars_check(cli *c) {
     return cli_usage(c, "--mat-vars '%s': one or two names expected, e.g. X,y", c->args.mat_vars);
 }
 
-int cli_mat_read(cli *c, const char *path, rlar_missing missing, cli_data *out) {
+static int open_mat(cli *c, int fd, source *from) {
     char name[64];
+    from->size = lseek(fd, 0, SEEK_END);
+    if (from->size < 0)
+        return cli_error(c, CODE_IO, "%s: cannot read: %s", from->path, strerror(errno));
+    snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+    from->mat = from->matio.open(name, MAT_ACC_RDONLY);
+    if (from->mat != NULL)
+        return 0;
+    return cli_error(c, CODE_DATA, "%s: not a MATLAB file that can be read (level 4, 5 or 7.3)",
+                     from->path);
+}
+
+int cli_mat_read(cli *c, const char *path, rlar_missing missing, cli_data *out) {
     int fd = -1;
     if (c->args.labels != NULL)
         return cli_usage(
@@ -336,21 +296,17 @@ int cli_mat_read(cli *c, const char *path, rlar_missing missing, cli_data *out) 
     int code = open_plain(c, path, &fd);
     if (code != 0)
         return code;
-    source from = {.path = path, .size = lseek(fd, 0, SEEK_END)};
-    code = from.size < 0 ? cli_error(c, CODE_IO, "%s: cannot read: %s", path, strerror(errno))
-                         : cli_mat_whole(c, fd, path);
+    source from = {.path = path, .kept = {.fd = -1}};
+    code = cli_mat_whole(c, fd, path, &from.kept);
     if (code == 0)
         code = cli_matio_open(c, path, &from.matio);
-    if (code == 0) {
-        snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
-        from.mat = from.matio.open(name, MAT_ACC_RDONLY);
-        code = from.mat != NULL
-                   ? read_all(c, &from, missing, out)
-                   : cli_error(c, CODE_DATA,
-                               "%s: not a MATLAB file that can be read (level 4, 5 or 7.3)", path);
-    }
+    if (code == 0)
+        code = open_mat(c, from.kept.fd >= 0 ? from.kept.fd : fd, &from);
+    if (code == 0)
+        code = read_all(c, &from, missing, out);
     if (from.mat != NULL)
         from.matio.close(from.mat);
+    cli_mat_kept_free(&from.kept);
     close(fd);
     return code;
 }

@@ -338,6 +338,26 @@ def command_seeds(seeds, program):
         seeds.write("results", name, text if turn is None else in_turn("", text, RESULTS_TURNS, turn))
 
 
+def mat_part(kind, payload):
+    return struct.pack("<II", kind, len(payload)) + payload + bytes(-len(payload) % 8)
+
+
+def mat_foreign():
+    """What SciPy does not write: a table, a function handle with an object in it, a cell with one, their data."""
+    def flags(kind):
+        return mat_part(6, struct.pack("<II", kind, 0))
+
+    def opaque(name):
+        return mat_part(14, flags(17) + b"".join(mat_part(1, text) for text in (name, b"MCOS", b"table")) +
+                        mat_part(14, flags(13) + mat_part(5, struct.pack("<ii", 1, 1)) + mat_part(1, b"") +
+                                 mat_part(6, b"\1\0\0\0")))
+
+    one = mat_part(5, struct.pack("<ii", 1, 1))
+    data = mat_part(14, flags(9) + mat_part(5, struct.pack("<ii", 1, 4)) + mat_part(1, b"") + mat_part(2, b"\0\1IM"))
+    return {"opaque": opaque(b"t"), "function": mat_part(14, flags(16) + one + mat_part(1, b"f") + opaque(b"")),
+            "cell-of-objects": mat_part(14, flags(1) + one + mat_part(1, b"y") + opaque(b"")), "nameless": data}
+
+
 def mat_seeds(seeds):
     x = numpy.array([[1.0, 2.0], [3.0, 4.0], [5.0, numpy.nan]])
     cells = numpy.array(["a", "b", "a"], dtype=object)
@@ -347,6 +367,11 @@ def mat_seeds(seeds):
         "turned": dict(X=x.T.copy(), y=numpy.array([1.0, 2.0, 1.0])), "int8": dict(X=x[:2].astype("i1")),
         "single": dict(X=x.astype("f4")), "struct": dict(X={"a": x}), "other-names": dict(z=x),
         "complex": dict(X=x * 1j), "logical": dict(X=x > 2),
+        "sparse-uint8": dict(X=scipy.sparse.csc_matrix(x[:2].astype("u1")), y=numpy.array([1.0, 2.0])),
+        "sparse-int16": dict(X=scipy.sparse.csc_matrix(x[:2].astype("i2"))),
+        "sparse-single": dict(X=scipy.sparse.csc_matrix(x.astype("f4"))),
+        "sparse-logical": dict(X=scipy.sparse.csc_matrix(x > 2)),
+        "empty-label": dict(X=x, y=numpy.array(["a", "", "b"], dtype=object)),
     }
     for name, variables in files.items():
         for packed in (False, True):
@@ -355,6 +380,20 @@ def mat_seeds(seeds):
             content = out.getvalue()
             content = b"MATLAB 5.0 MAT-file".ljust(116, b" ") + content[116:]  # no date
             seeds.write("mat", name + ("-packed" if packed else ""), b"3" + content)
+            if name == "level-5":
+                for foreign, variable in mat_foreign().items():
+                    stored = zlib.compress(variable)
+                    stored = struct.pack("<II", 15, len(stored)) + stored if packed else variable
+                    seeds.write("mat", foreign + ("-packed" if packed else ""),
+                                b"3" + content[:128] + stored + content[128:])
+            if name == "sparse-logical" and not packed:  # MATLAB calls them doubles; the tag is the last of the file
+                seeds.write("mat", "sparse-logical-doubles", b"3" + content[:-8] + b"\x09" + content[-7:])
+    labels = numpy.array([[1.0], [numpy.nan], [2.0]])
+    for rule in range(4):
+        out = io.BytesIO()
+        scipy.io.savemat(out, dict(X=x, y=labels))
+        seeds.write("mat", "missing-%d" % rule,
+                    b"%d" % rule + b"MATLAB 5.0 MAT-file".ljust(116, b" ") + out.getvalue()[116:])
     out = io.BytesIO()
     scipy.io.savemat(out, dict(X=x, y=numpy.array([1.0, 2.0, 1.0])), format="4")
     seeds.write("mat", "level-4", b"3" + out.getvalue())

@@ -21,7 +21,8 @@ static const rlar_format *format_at(int i) {
 static rlar_status matlab(rlar_ctx *ctx, const char *path) {
     return rlar__fail(
         ctx, RLAR_E_UNSUPPORTED,
-        "%s: a MATLAB file; the rlar command reads it, the library does not: use rlar convert",
+        "%s: a MATLAB file; the rlar command reads it (from a pipe with --format mat), the library "
+        "does not: use rlar convert",
         path);
 }
 
@@ -155,7 +156,7 @@ static bool has_byte(text_line line, char c) {
 
 static rlar_status by_content(rlar_ctx *ctx, const char *path, const char *bytes, size_t size,
                               const rlar_format **out) {
-    if (size >= 10 && memcmp(bytes, "MATLAB 5.0", 10) == 0)
+    if (size >= 10 && (!memcmp(bytes, "MATLAB 5.0", 10) || !memcmp(bytes, "MATLAB 7.3", 10)))
         return matlab(ctx, path);
     if (looks_like_model(bytes, size))
         return rlar__fail(ctx, RLAR_E_DATA,

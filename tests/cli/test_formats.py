@@ -51,20 +51,62 @@ def arff(x, y, names):
 # ---- MATLAB level 5, from its description: a header, then tagged elements ----
 
 MI_INT8, MI_INT32, MI_UINT32, MI_DOUBLE, MI_MATRIX, MI_COMPRESSED = 1, 5, 6, 9, 14, 15
-MX_DOUBLE = 6
+MX_CELL, MX_STRUCT, MX_OBJECT, MX_CHAR, MX_SPARSE = 1, 2, 3, 4, 5
+MX_DOUBLE, MX_UINT8, MX_FUNCTION, MX_OPAQUE = 6, 9, 16, 17
 
 
 def mat_element(kind, payload):
     return struct.pack("<II", kind, len(payload)) + payload + b"\0" * (-len(payload) % 8)
 
 
+def mat_head(kind, name, rows=1, columns=1, flags=0):
+    return (mat_element(MI_UINT32, struct.pack("<II", kind | flags << 8, 0)) +
+            mat_element(MI_INT32, struct.pack("<ii", rows, columns)) + mat_element(MI_INT8, name.encode()))
+
+
+def mat_opaque(name):
+    """A table, a text in double quotes: no sizes, but the name, the kind of objects, the class, where the data are."""
+    body = mat_element(MI_UINT32, struct.pack("<II", MX_OPAQUE, 0))
+    for text in (name, "MCOS", "table"):
+        body += mat_element(MI_INT8, text.encode())
+    data = mat_head(MX_DOUBLE, "") + mat_element(MI_DOUBLE, struct.pack("<d", 1))
+    return mat_element(MI_MATRIX, body + mat_element(MI_MATRIX, data))
+
+
+def mat_foreign():
+    """Variables that are not read: name, bytes. What is in a function handle or an object is MATLAB's own."""
+    number = mat_element(MI_MATRIX, mat_head(MX_DOUBLE, "") + mat_element(MI_DOUBLE, struct.pack("<d", 1)))
+    field = mat_element(MI_INT32, struct.pack("<i", 8)) + mat_element(MI_INT8, b"field".ljust(8, b"\0"))
+    own = mat_element(MI_INT8, b"inline")
+    yield "t", mat_opaque("t")
+    yield "f", mat_element(MI_MATRIX, mat_head(MX_FUNCTION, "f") + mat_opaque(""))
+    yield "s", mat_element(MI_MATRIX, mat_head(MX_STRUCT, "s") + field + number)
+    yield "o", mat_element(MI_MATRIX, mat_head(MX_OBJECT, "o") + own + field + number)
+    yield "c", mat_element(MI_MATRIX, mat_head(MX_CELL, "c", 1, 2) + number + mat_opaque(""))
+    yield "", mat_element(MI_MATRIX, mat_head(MX_UINT8, "", 1, 8) + mat_element(2, b"MCOS\0IM\0"))
+
+
+MI_VALUES = {"i1": 1, "u1": 2, "i2": 3, "u2": 4, "i4": 5, "u4": 6, "f4": 7, "f8": 9, "i8": 12, "u8": 13}
+
+
+def mat_sparse(name, array, kind, flags=0, claimed=None, places=MI_INT32):
+    """The rows of what is not 0, where each column starts among them, the values."""
+    array = np.asarray(array)
+    columns, rows = np.nonzero(array.T)
+    starts = np.searchsorted(columns, np.arange(array.shape[1] + 1))
+    body = mat_head(MX_SPARSE, name, *array.shape, flags)
+    body += mat_element(places, rows.astype("<i4").tobytes()) + mat_element(MI_INT32, starts.astype("<i4").tobytes())
+    values = array[rows, columns].astype("<" + kind).tobytes()
+    return mat_element(MI_MATRIX, body + mat_element(claimed or MI_VALUES[kind], values))
+
+
 def mat_matrix(name, array, compressed):
-    array = np.atleast_2d(np.asarray(array, dtype=float))
-    body = mat_element(MI_UINT32, struct.pack("<II", MX_DOUBLE, 0))
-    body += mat_element(MI_INT32, struct.pack("<ii", *array.shape))
-    body += mat_element(MI_INT8, name.encode())
-    body += mat_element(MI_DOUBLE, array.tobytes(order="F"))
-    whole = mat_element(MI_MATRIX, body)
+    """Of a matrix, or of the bytes of a variable."""
+    whole = array
+    if not isinstance(array, bytes):
+        array = np.atleast_2d(np.asarray(array, dtype=float))
+        whole = mat_element(MI_MATRIX, mat_head(MX_DOUBLE, name, *array.shape) +
+                            mat_element(MI_DOUBLE, array.tobytes(order="F")))
     if not compressed:
         return whole
     packed = zlib.compress(whole)
@@ -180,6 +222,40 @@ class SameTable(Case):
             self.same("level4.mat", mat_level_4("fea", X, compressed) + mat_level_4("gnd", column(Y), compressed))
             self.same("own.mat", mat(compressed, other=column([7]), A=X, t=column(Y)),
                       "--mat-vars", "A,t")
+
+    def test_sparse_mat(self):
+        """Values are packed into the smallest type that holds them; logical ones are bytes and called doubles."""
+        for compressed in (False, True):
+            for kind in MI_VALUES.keys() - {"i1"}:
+                self.same("t.mat", mat(compressed, X=mat_sparse("X", X, kind), y=column(Y)))
+            self.same("turned.mat", mat(compressed, X=mat_sparse("X", X.T, "u1"), y=column(Y)))
+        self.write("signed.csv", table_text(X - 128, Y))
+        self.write("t.mat", mat(X=mat_sparse("X", X - 128, "i1"), y=column(Y)))
+        self.assertEqual(self.model("t.mat"), self.model("signed.csv"))
+        self.write("logical.csv", table_text(X > 100, Y))
+        expected = self.model("logical.csv")
+        for claimed in (MI_VALUES["u1"], MI_DOUBLE):
+            self.write("t.mat", mat(X=mat_sparse("X", X > 100, "u1", 2, claimed), y=column(Y)))
+            self.assertEqual(self.model("t.mat"), expected)
+        self.write("t.mat", mat(X=mat_sparse("X", 0 * X, "u1"), y=column(Y)))
+        self.assertEqual(self.json_of("info", "t.mat")["n"], 30)
+
+    def test_mat_beside_what_is_not_read(self):
+        """Structs, function handles and objects, which matio does not get, do not matter to matrices."""
+        for compressed in (False, True):
+            for name, content in mat_foreign():
+                self.same("before.mat", mat(compressed, a=content, fea=X, gnd=column(Y)))
+                self.same("between.mat", mat(compressed, fea=X, a=content, gnd=column(Y)))
+                self.same("behind.mat", mat(compressed, fea=X, gnd=column(Y), a=content))
+            every = {f"v{i}": content for i, (_, content) in enumerate(mat_foreign())}
+            self.both("all.mat", mat(compressed, **every, fea=X, z=column([7]), gnd=column(Y)))
+
+    def test_mat_by_name_and_from_a_pipe(self):
+        for name in ("T.MAT", "t.Mat.gz"):
+            self.same(name, mat_level_4("fea", X) + mat_level_4("gnd", column(Y)))
+        whole = mat(fea=X, gnd=column(Y))
+        self.ok("fit", "-", "--format", "mat", "-o", "m.rlar", stdin=whole)
+        self.fails(FAILED, "info", "-", stdin=whole, says=(r"a MATLAB file", r"--format mat"))
 
     def test_arff(self):
         self.write("named.csv", table_text(X, Y, names=NAMES))
@@ -418,6 +494,49 @@ class Missing(Case):
         self.fails(DATA, "fit", "t.csv", says=(r"t\.csv:4", r"label"))
 
 
+    def test_mat_is_treated_as_csv(self):
+        """By each rule the same table, or a refusal in the same words but for the place."""
+        nan, inf = np.nan, np.inf
+        cases = {"label": [(2, 6)], "both": [(2, 6), (4, 1)], "values": [(0, 1), (7, 3)],
+                 "column": [(i, 1) for i in range(30)], "all": [(i, i % 6) for i in range(30)]}
+        for name, holes in cases.items():
+            table = np.column_stack([X.astype(float), Y])
+            for i, j in holes:
+                table[i, j] = nan
+            self.write("t.mat", mat(X=table[:, :6], y=column(table[:, 6])))
+            self.write("t.csv", table_text(table[:, :6], ["" if np.isnan(v) else int(v) for v in table[:, 6]]))
+            for rule in ([], ["--missing", "drop"], ["--missing", "mean"]):
+                runs = [self.run_rlar("fit", f"t.{ending}", *rule, "-o", f"{ending}.rlar") for ending in ("mat", "csv")]
+                self.assertEqual(runs[0].code, runs[1].code, (name, rule, runs[0].err, runs[1].err))
+                if runs[0].code == 0:
+                    self.assertEqual(self.path("mat.rlar").read_bytes(), self.path("csv.rlar").read_bytes())
+                else:
+                    place = r"^rlar: t\.(csv:[\d:]*|mat: (sample \d+(, feature \d+)?:)?)| \(.*"
+                    said = [re.sub(place, "", run.err).strip() for run in runs]
+                    self.assertEqual(said[0], said[1], (name, rule))
+        self.write("t.mat", mat(X=X, y=column([nan, *Y[1:]])))
+        self.fails(DATA, "fit", "t.mat", says=r"t\.mat: sample 1: the label is missing")
+        self.write("t.mat", mat(X=X, y=column([*Y[:-1], -inf])))
+        self.fails(DATA, "fit", "t.mat", says=r"t\.mat: sample 30: the label '-inf' is not finite")
+        x = X.astype(float)
+        for transposed in (False, True):
+            x[3, 2] = inf
+            self.write("t.mat", mat(X=x.T if transposed else x, y=column(Y)))
+            self.fails(DATA, "fit", "t.mat", "-q", says=r"t\.mat: sample 4, feature 3: 'inf' is not finite")
+            x[3, 2] = nan
+            self.write("t.mat", mat(X=x.T if transposed else x, y=column(Y)))
+            self.fails(DATA, "fit", "t.mat", "-q", says=r"t\.mat: sample 4, feature 3: the value is missing")
+            self.assertEqual(self.json_of("fit", "t.mat", "--missing", "drop")["n"], 29)
+
+    def test_mat_texts_without_a_label(self):
+        texts = [("", "a", "b")[i % 3] for i in range(30)]
+        cells = b"".join(mat_element(MI_MATRIX, mat_head(MX_CHAR, "", len(text), len(text)) +
+                                     mat_element(16, text.encode())) for text in texts)
+        self.write("t.mat", mat(X=X, y=mat_element(MI_MATRIX, mat_head(MX_CELL, "y", 30, 1) + cells)))
+        self.fails(DATA, "fit", "t.mat", says=r"t\.mat: sample 1: the label is missing")
+        self.assertEqual(self.json_of("fit", "t.mat", "--missing", "drop")["n"], 20)
+
+
 class ClassesCalledLikeMissingValues(Case):
     """na, nan, ? and names with blanks at their ends: what the program writes it reads back."""
 
@@ -528,6 +647,58 @@ class BadMat(Case):
                     whole = struct.pack("<II", MI_COMPRESSED, len(packed)) + packed
                 self.write("t.mat", mat(False) + whole)
                 self.fails(DATA, "convert", "t.mat", "out.csv", says=(r"t\.mat: damaged", r"part"))
+
+    def test_variables_that_are_not_read(self):
+        for compressed in (False, True):
+            for name, content in mat_foreign():
+                if not name:
+                    continue
+                whole = mat(compressed, X=X, v=content)
+                self.write("t.mat", whole)
+                self.ok("info", "t.mat")
+                for names in (f"X,{name}", name):
+                    self.fails(DATA, "info", "t.mat", "--mat-vars", names,
+                               says=(r"t\.mat", f"'{name}'", r"function handle", r"-v7"))
+                self.fails(DATA, "info", "t.mat", "--mat-vars", "Z", says=f"there are: X; not read: {name}")
+                self.write("t.mat", whole[:-9])
+                self.fails(DATA, "info", "t.mat", says=r"t\.mat: (cut short|damaged)")
+            # Labels are not to be lost because nobody can read them.
+            self.write("t.mat", mat(compressed, X=X, y=mat_opaque("y")))
+            self.fails(DATA, "convert", "t.mat", "out.csv", says=(r"t\.mat", r"'y'", r"function handle"))
+        # Nor where their class is damaged: numbers do not have the parts of an object.
+        damaged = bytearray(mat(False, X=X, y=column(Y)))
+        damaged[damaged.rindex(struct.pack("<II", MX_DOUBLE, 0))] = MX_OPAQUE
+        self.write("t.mat", bytes(damaged))
+        self.fails(DATA, "convert", "t.mat", "out.csv", says=r"t\.mat: damaged")
+        self.write("t.mat", mat(False, t=mat_opaque("t"), X=np.zeros((64, 64))))
+        self.fails(support.MEMORY, "info", "t.mat", "--max-memory", "20K", says=r"--max-memory")
+
+    def test_cells(self):
+        """As many as the sizes say, and matrices: matio would take memory for any number of them."""
+        text = mat_element(MI_MATRIX, mat_head(MX_CHAR, "", 1, 1) + mat_element(16, b"a"))
+        for count, inside in ((31, 30 * text), (2**28, 30 * text), (30, 29 * text + mat_element(MI_INT8, b"a"))):
+            self.write("t.mat", mat(X=X, y=mat_element(MI_MATRIX, mat_head(MX_CELL, "y", count, 1) + inside)))
+            self.fails(DATA, "convert", "t.mat", "out.csv", says=r"t\.mat: damaged")
+        # A matrix in the place of numbers is none, whatever its own parts are.
+        inner = mat_element(MI_MATRIX, mat_head(MX_DOUBLE, "", *X.shape) + mat_element(MI_DOUBLE, bytes(8 * X.size)))
+        self.write("t.mat", mat(X=mat_element(MI_MATRIX, mat_head(MX_DOUBLE, "X", *X.shape) + inner)))
+        self.fails(DATA, "convert", "t.mat", "out.csv", says=r"t\.mat: damaged")
+
+    def test_sparse(self):
+        """Logical values as doubles, which matio takes for bytes; parts that it would run past; fewer values."""
+        self.write("t.mat", mat(X=mat_sparse("X", X > 100, "f8", 2), y=column(Y)))
+        self.fails(DATA, "convert", "t.mat", "out.csv", says=(r"t\.mat", r"sparse", r"double\(X\)"))
+        whole = mat_sparse("X", X, "f8")
+        for wrong in (mat_sparse("X", X, "f8", places=MI_INT8), mat_sparse("X", X, "f8", places=MI_DOUBLE),
+                      mat_sparse("X", X, "u1", claimed=16)):
+            self.write("t.mat", mat(X=wrong, y=column(Y)))
+            self.fails(DATA, "convert", "t.mat", "out.csv", says=r"t\.mat: damaged")
+        body = whole[8:-8 - 8 * np.count_nonzero(X)]  # no values: those of the next variable would be taken
+        self.write("t.mat", mat(X=mat_element(MI_MATRIX, body), y=column(Y)))
+        self.fails(DATA, "convert", "t.mat", "out.csv", says=r"t\.mat: damaged")
+        less = body + mat_element(MI_DOUBLE, bytes(8))
+        self.write("t.mat", mat(X=mat_element(MI_MATRIX, less), y=column(Y)))
+        self.fails(DATA, "convert", "t.mat", "out.csv", says=r"t\.mat: variable 'X' is damaged")
 
     def test_level_4(self):
         """The sizes must fit into the file before matio is asked: it would take memory for them."""

@@ -56,12 +56,15 @@ static void test_names_and_endings(void **state) {
 static void test_formats_refused(void **state) {
     (void)state;
     desk d = new_desk();
+    const char *const matlab =
+        ": a MATLAB file; the rlar command reads it (from a pipe with --format mat), the library "
+        "does not: use rlar convert";
     put(&d, "x.mat", "MATLAB 5.0 MAT-file");
-    refuse(&d, "x.mat", RLAR_E_UNSUPPORTED,
-           ": a MATLAB file; the rlar command reads it, the library does not: use rlar convert");
+    refuse(&d, "x.mat", RLAR_E_UNSUPPORTED, matlab);
     put(&d, "x.bin", "MATLAB 5.0 MAT-file, Platform: GLNXA64");
-    refuse(&d, "x.bin", RLAR_E_UNSUPPORTED,
-           ": a MATLAB file; the rlar command reads it, the library does not: use rlar convert");
+    refuse(&d, "x.bin", RLAR_E_UNSUPPORTED, matlab);
+    put(&d, "x.bin", "MATLAB 7.3 MAT-file, Platform: GLNXA64");
+    refuse(&d, "x.bin", RLAR_E_UNSUPPORTED, matlab);
     write_bytes(&d.folder, "x.txt", "\x40\0\0\0\0\0\0\0{\"W\":{}}       ", 24);
     refuse(&d, "x.txt", RLAR_E_DATA, ": a model, where data are expected; rlar info shows it");
     write_bytes(&d.folder, "x.txt", "\x93NUMPY\1\0", 8);

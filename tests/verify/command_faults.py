@@ -34,6 +34,7 @@ RUNS = [
     ("convert", "t.csv", "out/t.npz"),
     ("convert", "t.csv", "out/t.csv.gz"),
     ("convert", "t.mat", "out/t.svm"),
+    ("convert", "object.mat", "out/t.svm"),
     ("info", "t.arff"),
     ("info", "m.rlar"),
     ("rank", "m.rlar"),
@@ -50,13 +51,14 @@ RUNS = [
 OPTIONS = options(__doc__, "--every", 1, "every N-th call only")
 
 import support  # noqa: E402  (it reads the environment)
-from test_formats import column, mat  # noqa: E402
+from test_formats import column, mat, mat_opaque  # noqa: E402
 
 
 def make_inputs(folder):
     x, y = support.blobs()
     (folder / "t.csv").write_text(support.table_text(x, y, names=[f"f{i}" for i in range(x.shape[1])]))
     (folder / "t.mat").write_bytes(mat(False, fea=x, gnd=column(y)))
+    (folder / "object.mat").write_bytes(mat(False, fea=x, t=mat_opaque("t"), gnd=column(y)))
     shutil.copytree(support.ROOT / "data", folder / "data")
     for args in (("convert", "t.csv", "t.npz"), ("convert", "t.csv", "t.arff"), ("fit", "t.csv", "-o", "m.rlar")):
         result = support.run(*args, cwd=folder)
