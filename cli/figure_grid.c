@@ -232,8 +232,7 @@ static void fill_texts(const grid *g, cli_cells *out) {
         return;
     out->text = cli_alloc((size_t)count * sizeof *out->text);
     for (int i = 0; i < count; i++)
-        if (asprintf(&out->text[i], "%.1f", out->value[i]) < 0)
-            out->text[i] = cli_strdup("", 0);
+        out->text[i] = cli_text("%.1f", out->value[i]);
     for (size_t i = 0; i < json_array_size(g->cells); i++) {
         const json_t *cell = json_array_get(g->cells, i);
         if (!is_part(cell) || isnan(accuracy(cell)))

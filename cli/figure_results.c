@@ -36,8 +36,8 @@ static void confusion_row(const json_t *line, int row, cli_cells *out) {
         const double count = json_number_value(json_array_get(line, (size_t)j));
         const int at = row * out->columns + j;
         out->value[at] = sum > 0 ? 100 * count / sum : NAN;
-        if (out->text != NULL && asprintf(&out->text[at], "%.0f", count) < 0)
-            out->text[at] = cli_strdup("", 0);
+        if (out->text != NULL)
+            out->text[at] = cli_text("%.0f", count);
     }
 }
 
@@ -165,9 +165,8 @@ static void plot_sizes(const cli_figure *figure, const cli_results *results, con
                 drawn++ > 0 ? ", " : "", i, apart * (i - 0.5 * (curves - 1)));
         cli_line_style(figure, i);
         fputs(" title ", out);
-        char *name = NULL;
-        if (one || asprintf(&name, "%s, %s", result->part[0], result->part[2]) < 0)
-            name = cli_strdup(result->part[2], strlen(result->part[2]));
+        char *name =
+            cli_text("%s%s%s", one ? "" : result->part[0], one ? "" : ", ", result->part[2]);
         cli_quote(figure, name, 40);
         free(name);
     }

@@ -144,8 +144,7 @@ static void expand_sparse(const matvar_t *x, bool turned, double *out) {
     const size_t rows = x->dims[0], columns = x->dims[1];
     for (size_t j = 0; j < columns; j++)
         for (size_t k = s->jc[j]; k < s->jc[j + 1]; k++)
-            out[turned ? j * rows + s->ir[k] : s->ir[k] * columns + j] =
-                element(s->data, class, k);
+            out[turned ? j * rows + s->ir[k] : s->ir[k] * columns + j] = element(s->data, class, k);
 }
 
 int cli_mat_samples(cli *c, const matvar_t *x, const char *path, bool turned, double **out) {

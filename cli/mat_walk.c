@@ -95,10 +95,9 @@ static int passes(int fd, int64_t at, int64_t size, unsigned char *buffer, cli_m
 /* The variable at `at`: a tag of `type`, then `stored` bytes. */
 static int check(cli *c, const file_5 *file, int64_t at, uint32_t type, int64_t stored,
                  cli_mat_parts *parts) {
-    const int whole =
-        type == COMPRESSED
-            ? inflates(file->fd, at + TAG, stored, file->buffer, file->buffer + CHUNK, parts)
-            : passes(file->fd, at, TAG + stored, file->buffer, parts);
+    const int whole = type == COMPRESSED ? inflates(file->fd, at + TAG, stored, file->buffer,
+                                                    file->buffer + CHUNK, parts)
+                                         : passes(file->fd, at, TAG + stored, file->buffer, parts);
     if (cli_interrupted())
         return cli_error(c, CODE_INTERRUPTED, "interrupted");
     if (whole < 0)

@@ -21,7 +21,8 @@ static bool same_file(const struct stat *a, const char *path) {
 /* The folder that holds the file, and the file's own name. */
 static const char *split_path(const char *path, struct stat *folder, bool *known) {
     const char *slash = strrchr(path, '/');
-    char *before = slash != NULL ? cli_strdup(path, (size_t)(slash - path) + 1) : cli_strdup(".", 1);
+    char *before =
+        slash != NULL ? cli_strdup(path, (size_t)(slash - path) + 1) : cli_strdup(".", 1);
     *known = stat(before, folder) == 0;
     free(before);
     return slash != NULL ? slash + 1 : path;
@@ -148,11 +149,8 @@ void cli_printf(cli *c, const char *format, ...) {
     free(text);
 }
 
-void cli_csv(cli *c, const char *text) {
-    if (strpbrk(text, ",\"\r\n") == NULL && !rlar_name_needs_quotes(text)) {
-        cli_write(c, text, strlen(text));
-        return;
-    }
+/* In quotes, those inside doubled. */
+static void write_quoted(cli *c, const char *text) {
     cli_write(c, "\"", 1);
     for (; *text != '\0'; text++) {
         cli_write(c, text, 1);
@@ -162,14 +160,21 @@ void cli_csv(cli *c, const char *text) {
     cli_write(c, "\"", 1);
 }
 
-/* Quotes around what is in quotes already: a reader takes off one pair and undoes nothing. */
+void cli_csv(cli *c, const char *text) {
+    if (strpbrk(text, ",\"\r\n") == NULL && !rlar_name_needs_quotes(text))
+        cli_write(c, text, strlen(text));
+    else
+        write_quoted(c, text);
+}
+
+/* Quotes around what is in quotes already: a reader takes off one pair. */
 void cli_line(cli *c, const char *name) {
     const size_t length = strlen(name);
     const bool pair = length >= 2 && name[0] == '"' && name[length - 1] == '"';
-    const bool quotes = pair || rlar_name_needs_quotes(name);
-    cli_write(c, "\"", quotes);
-    cli_write(c, name, length);
-    cli_write(c, "\"", quotes);
+    if (pair || rlar_name_needs_quotes(name))
+        write_quoted(c, name);
+    else
+        cli_write(c, name, length);
     cli_write(c, "\n", 1);
 }
 

@@ -161,7 +161,10 @@ static void list_variables(const source *from, char *text, size_t size) {
         if (names[i] != NULL)
             used = append(text, size, used, used > 0 ? ", " : "", names[i]);
     for (int64_t i = 0; i < from->kept.count; i++)
-        used = append(text, size, used, i > 0 ? ", " : used > 0 ? "; not read: " : "not read: ",
+        used = append(text, size, used,
+                      i > 0      ? ", "
+                      : used > 0 ? "; not read: "
+                                 : "not read: ",
                       from->kept.left_out[i]);
 }
 

@@ -34,9 +34,7 @@ static void put_option(FILE *out, const char *option, const json_t *value) {
 static char *distinct(const cli_results *results, int part, const char *key) {
     char *text = NULL;
     size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    if (out == NULL)
-        return NULL;
+    FILE *out = cli_text_open(&text, &size);
     for (int i = 0; i < results->count; i++) {
         const cli_result *result = &results->item[i];
         bool known = false;
@@ -49,7 +47,7 @@ static char *distinct(const cli_results *results, int part, const char *key) {
         fprintf(out, "%s%s", i > 0 ? "," : "", plain);
         free(plain);
     }
-    fclose(out);
+    cli_text_close(out);
     return text;
 }
 
@@ -103,11 +101,10 @@ static void put_params(FILE *out, const cli_result *result) {
     json_object_foreach(params, name, value) {
         if (in_grid(axes, name) || is_default(result->part[2], name, value))
             continue;
-        char *plain = cli_plain(value), *text = NULL;
-        if (asprintf(&text, "%s.%s=%s", result->part[2], name, plain) >= 0) {
-            fputs(" -p", out);
-            put_word(out, text);
-        }
+        char *plain = cli_plain(value);
+        char *text = cli_text("%s.%s=%s", result->part[2], name, plain);
+        fputs(" -p", out);
+        put_word(out, text);
         free(text);
         free(plain);
     }
@@ -137,9 +134,7 @@ static json_t *axis_values(const json_t *grid, size_t index, const char *axis) {
 static void put_axis(FILE *out, const char *method, const char *axis, const json_t *values) {
     char *text = NULL;
     size_t size = 0;
-    FILE *word = open_memstream(&text, &size);
-    if (word == NULL)
-        return;
+    FILE *word = cli_text_open(&text, &size);
     fprintf(word, "%s.%s=", method, axis);
     for (size_t i = 0; i < json_array_size(values); i++) {
         char *plain = cli_plain(json_array_get(values, i));
@@ -148,7 +143,7 @@ static void put_axis(FILE *out, const char *method, const char *axis, const json
         fprintf(word, "%s%s", i > 0 ? "," : "", plain);
         free(plain);
     }
-    fclose(word);
+    cli_text_close(word);
     fputs(" --grid", out);
     put_word(out, text);
     free(text);
@@ -224,15 +219,13 @@ char *cli_report_command(const json_t *root, const cli_results *results) {
     const json_t *data = json_object_get(root, "data");
     char *text = NULL;
     size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    if (out == NULL)
-        return NULL;
+    FILE *out = cli_text_open(&text, &size);
     bool known = cli_is_tuning(results) ? put_tune(out, data, &results->item[0])
                                         : put_evaluate(out, data, results);
     known = put_protocol(out, json_object_get(root, "protocol")) && known;
     put_methods(out, results);
     fputs(" --json", out);
-    fclose(out);
+    cli_text_close(out);
     if (known)
         return text;
     free(text);

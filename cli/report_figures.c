@@ -66,13 +66,10 @@ static int figure_of(cli *c, gallery *g, draw_results *draw, cli_result *item, i
                      const char *start) {
     const cli_results some = {.item = item, .count = count};
     cli_figure figure;
-    char *caption = NULL, *common = cli_results_common(&some);
-    if (g->left-- <= 0) {
-        free(common);
+    if (g->left-- <= 0)
         return 0;
-    }
-    if (asprintf(&caption, "%s: %s", start, count == 1 ? item->title : common) < 0)
-        caption = cli_strdup(start, strlen(start));
+    char *common = cli_results_common(&some);
+    char *caption = cli_text("%s: %s", start, count == 1 ? item->title : common);
     cli_figure_begin(&figure);
     int code = draw(c, &some, &figure);
     if (code == 0)

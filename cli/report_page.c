@@ -192,17 +192,15 @@ char *cli_plain(const json_t *value) {
     }
     if (json_is_object(value)) {
         size_t size = 0;
-        FILE *out = open_memstream(&text, &size);
+        FILE *out = cli_text_open(&text, &size);
         const char *key;
         json_t *entry;
-        if (out == NULL)
-            return cli_strdup("", 0);
         json_object_foreach((json_t *)(uintptr_t)value, key, entry) {
             char *plain = json_is_object(entry) ? NULL : cli_plain(entry);
             fprintf(out, "%s%s=%s", ftell(out) > 0 ? " " : "", key, plain != NULL ? plain : "{}");
             free(plain);
         }
-        fclose(out);
+        cli_text_close(out);
         return text;
     }
     text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);

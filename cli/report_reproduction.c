@@ -106,7 +106,6 @@ static void place_table(cli *c, const cli_results *results, int index) {
     bool wanted[KNOWN] = {false};
     long best[KNOWN];
     int columns = 2;
-    char *caption = NULL;
     for (int i = 0; i < results->count; i++)
         for (int k = 0; k < KNOWN; k++)
             wanted[k] =
@@ -117,8 +116,7 @@ static void place_table(cli *c, const cli_results *results, int index) {
         if (wanted[k])
             column[columns++] = columns_known[k];
     }
-    if (asprintf(&caption, "%s, %s", place->part[0], place->part[1]) < 0)
-        caption = cli_strdup(place->part[0], strlen(place->part[0]));
+    char *caption = cli_text("%s, %s", place->part[0], place->part[1]);
     cli_html_table(c, caption, column, columns, 1);
     for (int i = index; i < results->count; i++)
         if (same_place(&results->item[i], place) && is_first(results, i, true))

@@ -271,16 +271,13 @@ static bool has_method(const json_t *pair, const char *name) {
 static void pair_table(cli *c, const json_t *pairs, const char *name, bool with) {
     static const char *const column[] = {"a", "b", "a \xe2\x88\x92 b", "p", "p (Holm, all pairs)"};
     const size_t count = json_array_size(pairs);
-    char *caption = NULL;
-    if (asprintf(&caption,
-                 "Wilcoxon's signed-rank test of each pair%s%s; the difference of the means is in "
-                 "points; Holm's correction for %zu pair%s",
-                 name == NULL ? ""
-                 : with       ? " with "
-                              : " without ",
-                 name == NULL ? "" : name, count, count == 1 ? "" : "s") < 0)
-        caption = NULL;
-    cli_html_table(c, caption != NULL ? caption : "", column, COUNT(column), 2);
+    char *caption = cli_text("Wilcoxon's signed-rank test of each pair%s%s; the difference of the "
+                             "means is in points; Holm's correction for %zu pair%s",
+                             name == NULL ? ""
+                             : with       ? " with "
+                                          : " without ",
+                             name == NULL ? "" : name, count, count == 1 ? "" : "s");
+    cli_html_table(c, caption, column, COUNT(column), 2);
     free(caption);
     for (size_t i = 0; i < count; i++) {
         const json_t *pair = json_array_get(pairs, i);
@@ -375,10 +372,8 @@ void cli_report_comparison(cli *c, const json_t *comparison, const cli_results *
 static char *selected_text(const json_t *list) {
     char *text = NULL;
     size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
+    FILE *out = cli_text_open(&text, &size);
     const size_t count = json_array_size(list);
-    if (out == NULL)
-        return cli_strdup("", 0);
     for (size_t i = 0; i < count; i++) {
         const json_t *cell = json_array_get(list, i);
         size_t times = 0, before = 0;
@@ -393,7 +388,7 @@ static char *selected_text(const json_t *list) {
         fprintf(out, "%s%s (%zu of %zu)", i > 0 ? "; " : "", plain, times, count);
         free(plain);
     }
-    fclose(out);
+    cli_text_close(out);
     return text;
 }
 

@@ -71,12 +71,10 @@ static char *size_text(const json_t *entry) {
     static const char *const key[] = {"train_per_class", "train_fraction", "folds"};
     static const char *const before[] = {"", "share ", ""};
     static const char *const after[] = {" per class", "", " folds"};
-    char *text = NULL;
     for (int i = 0; i < 3; i++) {
         const json_t *value = json_object_get(entry, key[i]);
-        if (json_is_number(value) &&
-            asprintf(&text, "%s%g%s", before[i], json_number_value(value), after[i]) >= 0)
-            return text;
+        if (json_is_number(value))
+            return cli_text("%s%g%s", before[i], json_number_value(value), after[i]);
     }
     return cli_strdup("", 0);
 }
@@ -100,8 +98,7 @@ static void add(cli_results *out, const char *file, json_t *root, json_t *entry)
     cli_result *result = &out->item[out->count++];
     *result = (cli_result){.root = root, .entry = entry, .file = file};
     const char *variant = name_of(json_object_get(entry, "variant")); /* of reproduce */
-    if (variant[0] == '\0' || asprintf(&result->part[0], "%s %s", data, variant) < 0)
-        result->part[0] = cli_strdup(data, strlen(data));
+    result->part[0] = cli_text("%s%s%s", data, variant[0] == '\0' ? "" : " ", variant);
     result->part[1] = size_text(entry);
     result->part[2] = cli_strdup(method, strlen(method));
     result->title = join(result->part, ~0U);
@@ -187,14 +184,12 @@ enum { MOST_TITLES = 12 };
 char *cli_results_list(const cli_results *results) {
     char *list = NULL;
     size_t size = 0;
-    FILE *out = open_memstream(&list, &size);
-    if (out == NULL)
-        return cli_strdup("", 0);
+    FILE *out = cli_text_open(&list, &size);
     for (int i = 0; i < results->count && i < MOST_TITLES; i++)
         fprintf(out, "%s%s", i > 0 ? "; " : "", results->item[i].title);
     if (results->count > MOST_TITLES)
         fprintf(out, "; and %d more", results->count - MOST_TITLES);
-    fclose(out);
+    cli_text_close(out);
     return list;
 }
 
