@@ -23,6 +23,7 @@ FUZZED = {
     "gzip": "a gzip file: unpacked as zlib does, in any pieces; a packed table is read as the plain one",
     "image": "a PGM or PNG file: grey values within their bounds, the same through a path and when written again",
     "journal": "a journal: cut to whole records, an answer for every key; a file that is refused is not changed",
+    "labels": "a file of labels: those of a plain splitter, or a refusal; the same in a stream and gzipped",
     "libsvm": TABLE % ("a LIBSVM file", " and windows"),
     "mat": "a MATLAB file: a table or a refusal, the same gzipped",
     "model": "a model file: finite numbers, bytes that are saved and loaded again, finite answers",
