@@ -312,6 +312,27 @@ def journal_seeds(seeds):
     seeds.write("journal", "unchecked", b"0" + head + good)
 
 
+def checkpoint_seeds(seeds):
+    """The files are made by the target: their head has the version in it. A word of 8 bytes and its edit."""
+    def edit(word, change):
+        return bytes([word]) + struct.pack("<Q", change)
+
+    nan, high = 0x7ff8 << 48, 1 << 63
+    for solver in range(4):
+        prefix = b"%d" % solver
+        seeds.write("checkpoint", "whole-%d" % solver, prefix + b"1")
+        seeds.write("checkpoint", "cut-%d" % solver, prefix + b"3" + struct.pack(">H", 100))
+        seeds.write("checkpoint", "longer-%d" % solver, prefix + b"3" + struct.pack(">H", 420))
+        seeds.write("checkpoint", "zeros-%d" % solver, prefix + b"4" + bytes(600))
+    for word in range(5, 60):  # of minimise, which keeps most
+        seeds.write("checkpoint", "word-%d" % word, b"31" + edit(word, nan ^ high))
+    for name, content in {"empty": b"00", "text": b"001,2,3\n", "other-fit": b"01" + edit(3, 1), "other-order":
+                          b"01" + edit(2, 1), "no-iteration": b"01" + edit(5, 4), "many-iterations":
+                          b"01" + edit(5, high >> 1), "damaged": b"02" + edit(9, 1), "twice":
+                          b"01" + edit(9, 1) + edit(9, 1), "head-only": b"03" + struct.pack(">H", 56)}.items():
+        seeds.write("checkpoint", name, content)
+
+
 def retarget_seeds(seeds):
     seeds.write("retarget", "ties", b"\x32" + b"01" + bytes([0] * 8))
     seeds.write("retarget", "quarters", b"\x34" + b"12" + bytes([64, 192, 0, 32, 224, 64, 1, 255, 16, 8]))
@@ -399,6 +420,7 @@ def main():
     image_seeds(seeds)
     gzip_seeds(seeds)
     journal_seeds(seeds)
+    checkpoint_seeds(seeds)
     retarget_seeds(seeds)
     fit_seeds(seeds, methods)
     command_seeds(seeds, program)

@@ -18,6 +18,7 @@ TABLE = "%s: the same table or refusal whole and in pieces%s; written and read a
 FUZZED = {
     "arff": TABLE % ("an ARFF file", ""),
     "args": "a command line: values within their bounds, however they are spelled, or a refusal",
+    "checkpoint": "a checkpoint: a fit goes on with finite numbers, with the same bits where it is right, or refuses it and leaves it as it is (a tenth of the executions)",
     "csv": TABLE % ("a CSV or TSV file", " and windows"),
     "fit": "samples and parameters: a finite map or a named error, an objective that never rises (a tenth of the executions)",
     "gzip": "a gzip file: unpacked as zlib does, in any pieces; a packed table is read as the plain one",
