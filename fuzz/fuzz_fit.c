@@ -138,7 +138,7 @@ static bool is_moderate(const rlar_params *params) {
 
 static void check_descent(const trace *t, const rlar_params *params, const rlar_info *info) {
     const bool guarded = is_guarded(params);
-    const double slack = guarded ? 1e-12 : 1e-6;
+    const double slack = guarded ? 1e-12 : 1e-9; /* rounding of objectives that hardly differ */
     if (!guarded && (!promises_descent(params) || info->ridged > 0 || !is_moderate(params)))
         return;
     for (int i = 1; i < t->count; i++)
@@ -159,8 +159,7 @@ static void check_fit(rlar_ctx *ctx, const rlar_data *data, const rlar_params *p
     FUZZ_CHECK((status >= 0) == (model != NULL), "status %d", (int)status);
     if (status < 0) {
         fuzz_check_refusal(ctx, status);
-        FUZZ_CHECK(status == RLAR_E_NUMERIC || status == RLAR_E_DATA || status == RLAR_E_ARG ||
-                       status == RLAR_E_NOMEM,
+        FUZZ_CHECK(status == RLAR_E_NUMERIC || status == RLAR_E_DATA || status == RLAR_E_ARG,
                    "status %d: %s", (int)status, rlar_ctx_error(ctx));
         return;
     }
@@ -182,6 +181,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     rlar_view view = RLAR_INIT(rlar_view);
     rlar_data *data = NULL;
     o.threads = 1;
+    o.max_memory = FUZZ_MEMORY;
     o.progress = keep;
     o.user = &t;
     if (!ctx)

@@ -1,6 +1,8 @@
 /* fuzz_model.c - the loader of models, behind its checksum: a model that is accepted is finite, can
  * be saved and loaded again with the same bytes, and answers finite numbers; see models.h. With
- * the checksum compared, bytes are accepted only if saving gives the same bytes again. */
+ * the checksum compared nothing else is accepted: the same model where it is right, none where a
+ * bit was turned behind it. (That a file is saved with the bytes it was loaded from is promised of
+ * those that rlar wrote: others may be spelled in another way.) */
 #include "models.h"
 
 /* What the loader has promised of the numbers. */
@@ -19,12 +21,46 @@ static void check_contents(const rlar_model *m) {
                (long long)m->features.count);
 }
 
-/* The checksum is right: then the writer made these bytes, or someone who took care. */
+/* As it is: what is accepted with its checksum is accepted without. */
 static void check_strict(rlar_ctx *ctx, const uint8_t *bytes, size_t size, bool loads) {
     rlar_model *model = NULL;
     const rlar_status status = rlar_model_load_bytes(ctx, bytes, size, &model);
     FUZZ_CHECK(status < 0 || loads, "accepted with its checksum only");
     rlar_model_free(model);
+}
+
+static void check_same(rlar_ctx *ctx, const rlar_model *a, const rlar_model *b) {
+    void *first = NULL, *second = NULL;
+    size_t size = 0, other = 0;
+    FUZZ_CHECK(rlar_model_save_bytes(ctx, a, &first, &size) == RLAR_OK &&
+                   rlar_model_save_bytes(ctx, b, &second, &other) == RLAR_OK && size == other &&
+                   memcmp(first, second, size) == 0,
+               "the checksum makes another model of the bytes");
+    rlar_bytes_free(ctx, first);
+    rlar_bytes_free(ctx, second);
+}
+
+/* Of bytes that are accepted: with the checksum put right, and then with a bit turned. It may stand
+ * there in another spelling than that in which it is looked for. */
+static void check_sum(rlar_ctx *ctx, const uint8_t *bytes, size_t size, const rlar_model *model) {
+    uint64_t header = 0;
+    memcpy(&header, bytes, sizeof header);
+    const size_t digits = rlar__checksum_find(bytes + 8, (size_t)header);
+    const size_t bit = crc32(0, bytes, (uInt)size) % (8 * size);
+    rlar_model *other = NULL;
+    if (digits == 0)
+        return;
+    uint8_t *copy = fuzz_alloc(size);
+    memcpy(copy, bytes, size);
+    rlar__checksum_print(rlar__model_checksum(copy, size, digits + 8), (char *)copy + 8 + digits);
+    FUZZ_CHECK(rlar_model_load_bytes(ctx, copy, size, &other) >= 0, "with a right checksum: %s",
+               rlar_ctx_error(ctx));
+    check_same(ctx, model, other);
+    rlar_model_free(other);
+    copy[bit / 8] ^= (uint8_t)(1U << bit % 8);
+    FUZZ_CHECK(rlar_model_load_bytes(ctx, copy, size, &other) == RLAR_E_MODEL,
+               "bit %zu is turned, and the model accepted", bit);
+    free(copy);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
@@ -38,9 +74,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
         FUZZ_CHECK(status == RLAR_E_MODEL || status == RLAR_E_NOMEM, "status %d: %s", (int)status,
                    rlar_ctx_error(ctx));
     } else {
+        const fuzz_bytes b = {bytes, size};
         check_contents(model);
         model_check_saved(ctx, model);
         model_check_answers(ctx, model);
+        if (fuzz_turn(&b, 4, 0))
+            check_sum(ctx, bytes, size, model);
     }
     check_strict(ctx, bytes, size, status >= 0);
     rlar_model_free(model);

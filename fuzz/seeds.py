@@ -65,6 +65,16 @@ ARFF = {
     "weights": "@relation r\n@attribute a numeric\n@attribute c {0,1}\n@data\n1,0,{2}\n2,1\n",
     "nominal-numbers": "@relation r\n@attribute a numeric\n@attribute c {10,2,1.0}\n@data\n1,10\n2,2\n",
 }
+LABELS = {
+    "lines": "x\ny\nx\n", "numbers": "1\n2.0\n01\n-0\n1e0\n", "no-end": "b\na", "blanks": "  x \t\n\ty\n", "quotes":
+    '"x"\n" y "\n"na"\n"1"\n', "doubled-quotes": '"a ""b"""\n""""\n"a"b"\n', "one-quote": '"\n"a\na"\n', "missing":
+    "x\nNA\n", "question": "?\n", "blank-line": "x\n\ny\n", "blank-end": "x\ny\n\n \n\r\n", "empty-quotes": 'x\n""\ny\n',
+    "quotes-blanks": '"x"\t\n \t"y" \t\n"z" \r\n', "empty": "", "only-blank": "\n\n", "mark": "\ufeffx\ny\n", "mark-quotes": '\ufeff"x"\n"y"\n', "mark-alone": "\ufeff",
+    "mark-inside": "x\n\ufeffy\n", "crlf": "x\r\ny\r\n", "carriage-returns": "x\ry\rx\r", "mixed-ends": "a\rb\nc\r\nd",
+    "returns-before-end": "a\r\r\nb\r\r", "return-line": "a\n\rb\n", "nul": "x\n\0\n", "utf-8": "\u00e4\n\u00df\n",
+    "large-numbers": "9007199254740993\n9007199254740992\n1e400\n", "not-all-numbers": "1\n1.0\nx\n",
+    "long": "".join("class %d\n" % (i % 7) for i in range(60)), "long-line": "x" * 700 + "\ny\n",
+}
 NUMBERS = ["0", "-0", "1", "  12.5e3 ", "1e-400", "1e400", "1.7976931348623157e308", "5e-324", "2.5e-324",
            "123456789012345678901234567890", "0.1", "9007199254740993", "4.35", "1e23", "8.5e-5",
            "2.2250738585072011e-308", "0x10", "inf", "nan", "1.", ".5", ".", "1e", "--1", "1234567.",
@@ -177,6 +187,15 @@ def text_seeds(seeds):
     text = ("@relation r\n@attribute 'a\\\\b' numeric\n@attribute class {'x\\\\',\"\\\\'\"}\n@data\n"
             "1,'x\\\\'\n2,\"\\\\'\"\n")
     seeds.write("arff", "backslashes", in_turn("0001", text, READER_TURNS, WRITTEN))
+    for name, text in LABELS.items():
+        seeds.write("labels", name, "0" + text)  # as many samples as labels
+    # Longer than the pieces that a packed file is read in: lines are cut.
+    text = "".join("a class of many letters, number %d\n" % (i % 5) for i in range(50))
+    seeds.write("labels", "pieces", in_turn("0", text, READER_TURNS, 2))
+    for turn, name in enumerate(("table", "stream", "packed")):
+        text = "".join("%s\n" % "zyx"[i % 3] for i in range(9 + turn))
+        for count, what in enumerate(("", "-one-more", "-one-less", "-ten")):
+            seeds.write("labels", name + what, in_turn("%d" % count, text, READER_TURNS, turn))
     for text in NUMBERS:
         name = "".join(c if c.isalnum() or c in "+-." else "_" for c in text)[:40]
         seeds.write("number", "text-" + name, text)
@@ -208,6 +227,14 @@ def array_seeds(seeds):
                         "fortran-tall": numpy.asfortranarray(signed)}.items():
         seeds.write("npy", name, b"0100" + npy(array))
     seeds.write("npy", "truncated", b"0000" + arrays["float64"][:-5])
+    vectors = {"int64": numpy.array([3, 1, 2, 1]), "float64": numpy.array([1.5, -0.0, 0.0, 1e300]), "nan":
+               numpy.array([1.0, numpy.nan]), "infinite": numpy.array([1.0, numpy.inf]), "texts":
+               numpy.array(["b", "\u00e4", "", "na"]), "bytes": numpy.array([b"b", b"a"]), "bool":
+               numpy.array([True, False]), "column": numpy.array([[1], [2]]), "two-columns": numpy.eye(2),
+               "uint64": numpy.array([2**53 + 1, 2**53], "u8"), "none": numpy.zeros(0)}
+    for name, vector in vectors.items():
+        seeds.write("labels", "array-" + name, b"0" + npy(vector))
+    seeds.write("labels", "array-cut", b"0" + npy(vectors["int64"])[:-3])
     y = {"numbers": numpy.array([1, 2]), "texts": numpy.array(["a", "\u00e4b"]), "bytes": numpy.array([b"a", b"b"])}
     for kind, labels in y.items():
         for packed in (False, True):
@@ -283,6 +310,27 @@ def journal_seeds(seeds):
                           head + record(4, 0, 2**60, b""), "other": b"1,2,3\n" * 8}.items():
         seeds.write("journal", name, b"1" + content)
     seeds.write("journal", "unchecked", b"0" + head + good)
+
+
+def checkpoint_seeds(seeds):
+    """The files are made by the target: their head has the version in it. A word of 8 bytes and its edit."""
+    def edit(word, change):
+        return bytes([word]) + struct.pack("<Q", change)
+
+    nan, high = 0x7ff8 << 48, 1 << 63
+    for solver in range(4):
+        prefix = b"%d" % solver
+        seeds.write("checkpoint", "whole-%d" % solver, prefix + b"1")
+        seeds.write("checkpoint", "cut-%d" % solver, prefix + b"3" + struct.pack(">H", 100))
+        seeds.write("checkpoint", "longer-%d" % solver, prefix + b"3" + struct.pack(">H", 420))
+        seeds.write("checkpoint", "zeros-%d" % solver, prefix + b"4" + bytes(600))
+    for word in range(5, 60):  # of minimise, which keeps most
+        seeds.write("checkpoint", "word-%d" % word, b"31" + edit(word, nan ^ high))
+    for name, content in {"empty": b"00", "text": b"001,2,3\n", "other-fit": b"01" + edit(3, 1), "other-order":
+                          b"01" + edit(2, 1), "no-iteration": b"01" + edit(5, 4), "many-iterations":
+                          b"01" + edit(5, high >> 1), "damaged": b"02" + edit(9, 1), "twice":
+                          b"01" + edit(9, 1) + edit(9, 1), "head-only": b"03" + struct.pack(">H", 56)}.items():
+        seeds.write("checkpoint", name, content)
 
 
 def retarget_seeds(seeds):
@@ -411,6 +459,7 @@ def main():
     image_seeds(seeds)
     gzip_seeds(seeds)
     journal_seeds(seeds)
+    checkpoint_seeds(seeds)
     retarget_seeds(seeds)
     fit_seeds(seeds, methods)
     command_seeds(seeds, program)

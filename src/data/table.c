@@ -490,7 +490,7 @@ rlar_status rlar__sink_numbers(rlar_sink *s, const rlar_place *at, int64_t d, co
     RLAR_TRY(rlar__sink_label(s, at, label, label_length));
     if (!label && s->columns.label >= 0)
         RLAR_TRY(hold_number_label(s, x[s->columns.label]));
-    double *row = s->x + s->n * s->columns.d;
+    double *row = s->columns.d > 0 ? s->x + s->n * s->columns.d : NULL; /* labels only: no x */
     for (int64_t column = 0; column < d; column++)
         RLAR_TRY(put_number(s, at, column, x[column], row));
     return rlar__sink_end(s, at);

@@ -181,6 +181,10 @@ static rlar_status refuse(rlar_ctx *ctx, const rlar_checkpoint *cp, const char *
                       cp->path, why);
 }
 
+rlar_status rlar__checkpoint_refuse(rlar_ctx *ctx, const rlar_checkpoint *cp) {
+    return refuse(ctx, cp, "the checkpoint is damaged");
+}
+
 /* The checksum, and back to the beginning of the arrays. */
 static rlar_status check_file(rlar_ctx *ctx, const rlar_checkpoint *cp, int fd, const head *h,
                               char *piece) {
@@ -191,7 +195,7 @@ static rlar_status check_file(rlar_ctx *ctx, const rlar_checkpoint *cp, int fd, 
     }
     RLAR_TRY(read_piece(ctx, cp, fd, &stored, sizeof stored));
     if (stored != crc || lseek(fd, (off_t)sizeof *h, SEEK_SET) < 0)
-        return refuse(ctx, cp, "the checkpoint is damaged");
+        return rlar__checkpoint_refuse(ctx, cp);
     return RLAR_OK;
 }
 
@@ -210,7 +214,7 @@ static rlar_status open_file(rlar_ctx *ctx, const rlar_checkpoint *cp, int64_t b
     if (memcmp(h.key, wanted.key, sizeof h.key) != 0 || h.bytes != bytes || h.t < 1)
         return refuse(ctx, cp, "a checkpoint of another fit: other samples or settings");
     if (info.st_size != (off_t)(sizeof h + (size_t)bytes + sizeof(uint64_t)))
-        return refuse(ctx, cp, "the checkpoint is damaged");
+        return rlar__checkpoint_refuse(ctx, cp);
     *t = h.t;
     return check_file(ctx, cp, fd, &h, piece);
 }

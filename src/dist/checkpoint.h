@@ -37,5 +37,7 @@ rlar_status rlar__checkpoint_save(rlar_ctx *ctx, const rlar_checkpoint *cp, int6
  * there is no file. An error where it is of another fit, or damaged. */
 rlar_status rlar__checkpoint_load(rlar_ctx *ctx, const rlar_checkpoint *cp, rlar_kept *kept,
                                   int count, int64_t *t);
+/* The checksum is right, but no fit can have left these arrays: the method knows what they mean. */
+rlar_status rlar__checkpoint_refuse(rlar_ctx *ctx, const rlar_checkpoint *cp);
 
 #endif

@@ -71,7 +71,7 @@ static void carve(rlar_workspace *ws, void *arg) {
 /* From the beginning, or after iteration *t of a fit that was stopped. */
 static rlar_status begin(rlar_ctx *ctx, rlar_state *st, rlar_kept *kept, int count, int64_t *t,
                          rlar_info *info) {
-    RLAR_TRY(rlar__state_load(ctx, st, kept, count, t));
+    RLAR_TRY(rlar__state_load(ctx, st, info, kept, count, t));
     set_smoothing(st, *t > 0 ? *t : 1);
     if (*t == 0)
         return rlar__initialise(ctx, st);

@@ -65,7 +65,8 @@ rlar_status rlar__state_outputs(rlar_ctx *ctx, rlar_state *st);
 
 /* ---- The steps of Algorithm 1 ---- */
 
-/* D-hat = I, D-tilde = I, T = labels as 0/1; G and V from the samples themselves; Y = 0, as W is. */
+/* D-hat = I, D-tilde = I, T = labels as 0/1; G and V from the samples themselves; Y = 0, as W is.
+ */
 rlar_status rlar__initialise(rlar_ctx *ctx, rlar_state *st);
 /* S = V / G with K inside [N1], as weights of (13), and L = D - (S + S^T)/2. */
 rlar_status rlar__update_s(rlar_ctx *ctx, rlar_state *st);
@@ -96,10 +97,15 @@ rlar_wproblem rlar__weighted_problem(const rlar_state *st);
  * T and the weights follow from these. */
 enum { RLAR_STATE_KEPT = 9, RLAR_MOST_KEPT = 16 };
 int rlar__state_kept(rlar_state *st, rlar_info *info, rlar_kept kept[RLAR_MOST_KEPT]);
-/* After iteration t, and at the beginning: the iteration to go on after, 0: there is none. */
+/* After iteration t, and at the beginning: the iteration to go on after, 0: there is none. What no
+ * fit can have left is refused; `info` has what was read into it. */
 rlar_status rlar__state_save(rlar_ctx *ctx, rlar_state *st, int64_t t, const rlar_kept *kept,
                              int count);
-rlar_status rlar__state_load(rlar_ctx *ctx, rlar_state *st, rlar_kept *kept, int count, int64_t *t);
+rlar_status rlar__state_load(rlar_ctx *ctx, rlar_state *st, const rlar_info *info, rlar_kept *kept,
+                             int count, int64_t *t);
+/* Of arrays that were read: are the numbers finite, the flags 0 or 1? */
+bool rlar__kept_numbers(int64_t count, const double *x);
+bool rlar__kept_flags(int64_t count, const bool *flag);
 
 /* ---- The solvers ---- */
 

@@ -160,16 +160,26 @@ static rlar_status rounds(rlar_ctx *ctx, rlar_minimum *q, rlar_info *info) {
     return RLAR_OK;
 }
 
+/* As rlar__state_load does it for the rest. */
+static bool sound(const rlar_minimum *q, const rlar_info *info) {
+    const rlar_descent *m = &q->m;
+    return rlar__kept_numbers(m->st.d, m->p) && rlar__kept_numbers(m->st.d, m->tend) &&
+           isfinite(q->eps) && q->eps > 0.0 && isfinite(q->before) &&
+           rlar__kept_flags(1, &m->near) && info->steps >= 0 && info->steps < INT64_MAX / 2;
+}
+
 /* After the last round that was written down, if there is one. */
 static rlar_status resume(rlar_ctx *ctx, rlar_minimum *q, rlar_info *info, bool *resumed) {
     rlar_state *st = &q->m.st;
     rlar_kept kept[RLAR_MOST_KEPT];
     int64_t t = 0;
     if (!q->m.coords.dual)
-        RLAR_TRY(rlar__state_load(ctx, st, kept, kept_of(q, info, kept), &t));
+        RLAR_TRY(rlar__state_load(ctx, st, info, kept, kept_of(q, info, kept), &t));
     *resumed = t > 0;
     if (!*resumed)
         return RLAR_OK;
+    if (!sound(q, info))
+        return rlar__checkpoint_refuse(ctx, st->checkpoint);
     info->iterations = t;
     q->m.first = q->m.cold = false;
     return rlar__state_outputs(ctx, st);

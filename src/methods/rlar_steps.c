@@ -3,6 +3,7 @@
  * Each makes one of V, S, (W, b), T and the weights from the others; the equation numbers are the
  * paper's, [Nx] are entries of docs/paper-notes.md. Sums over samples are taken in a fixed order,
  * so the bits do not depend on threads. */
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -348,10 +349,53 @@ rlar_status rlar__state_save(rlar_ctx *ctx, rlar_state *st, int64_t t, const rla
     return status;
 }
 
-rlar_status rlar__state_load(rlar_ctx *ctx, rlar_state *st, rlar_kept *kept, int count,
-                             int64_t *t) {
+bool rlar__kept_numbers(int64_t count, const double *x) {
+    int64_t i = 0;
+    while (i < count && isfinite(x[i]))
+        i++;
+    return i == count;
+}
+
+bool rlar__kept_flags(int64_t count, const bool *flag) {
+    const unsigned char *byte = (const unsigned char *)flag; /* which may have any value now */
+    int64_t i = 0;
+    while (i < count && byte[i] <= 1)
+        i++;
+    return i == count;
+}
+
+/* Neighbours of its class, at lengths that are lengths. */
+static bool sound_edges(const rlar_state *st, int64_t j) {
+    const int32_t *list = st->graph.v.neighbour + j * st->graph.v.stride;
+    const double *g = st->graph.v.distance + j * st->graph.v.stride;
+    const int64_t count = rlar__graph_count(&st->groups, st->k, j);
+    int64_t e = 0, first, last;
+    rlar__class_range(&st->groups, st->groups.label[j], &first, &last);
+    while (e < count && list[e] >= 0 && list[e] < last - first && isfinite(g[e]) && g[e] >= 0.0)
+        e++;
+    return e == count;
+}
+
+/* A checksum finds damage, not intent, and a neighbour that is none would be read outside of
+ * memory. Counts are as far from their ends as no fit comes. */
+static bool sound_state(const rlar_state *st, const rlar_info *info, int64_t t) {
+    const int64_t renewals = st->graph.near.renewals;
+    bool sound = t <= st->iters && rlar__kept_numbers(st->d * st->c, st->w) &&
+                 rlar__kept_numbers(st->c, st->b) && isfinite(info->smoothed) &&
+                 info->ridged >= 0 && info->ridged < INT_MAX / 2 && renewals >= 0 &&
+                 renewals < INT64_MAX / 2 && rlar__kept_flags(st->n, st->graph.twin);
+    for (int64_t j = 0; j < st->n && sound; j++)
+        sound = sound_edges(st, j);
+    return sound;
+}
+
+rlar_status rlar__state_load(rlar_ctx *ctx, rlar_state *st, const rlar_info *info, rlar_kept *kept,
+                             int count, int64_t *t) {
     RLAR_TRY(rlar__checkpoint_load(ctx, st->checkpoint, kept, count, t));
-    if (*t > 0)
-        renumber(st, true);
+    if (*t == 0)
+        return RLAR_OK;
+    if (!sound_state(st, info, *t))
+        return rlar__checkpoint_refuse(ctx, st->checkpoint);
+    renumber(st, true);
     return RLAR_OK;
 }

@@ -248,6 +248,58 @@ static void test_damaged(void **state) {
     labelled_free(&s);
 }
 
+/* With a number in place of another, and the checksum of that. */
+static void falsify(const char *path, long at, const void *number, size_t size) {
+    static unsigned char bytes[1 << 16];
+    FILE *f = fopen(path, "r+b");
+    assert_non_null(f);
+    const size_t length = fread(bytes, 1, sizeof bytes, f);
+    assert_in_range(length, (size_t)at + size + 8, sizeof bytes - 1);
+    memcpy(bytes + at, number, size);
+    const uint64_t sum = rlar__crc64(0, bytes, length - 8);
+    memcpy(bytes + length - 8, &sum, sizeof sum);
+    rewind(f);
+    assert_int_equal(fwrite(bytes, 1, length, f), length);
+    fclose(f);
+}
+
+/* What no fit can have left is refused, whatever the checksum says. Neighbours begin behind W, b,
+ * the objective and three counts. */
+static void test_false_checksum(void **state) {
+    (void)state;
+    const int64_t sizes[] = {20, 12, 14}, rounds = 6, most = INT64_MAX;
+    const double nan_number = NAN;
+    const int32_t class_size = 20, negative = -1;
+    const unsigned char two = 2;
+    enum { W = 56, NEIGHBOURS = W + (12 + 1) * 3 * 8 + 8 + 4 + 8 + 8 };
+    const struct {
+        long at;
+        const void *number;
+        size_t size;
+    } wrong[] = {{40, &rounds, 8},
+                 {40, &most, 8},
+                 {W, &nan_number, 8},
+                 {W + 12 * 3 * 8, &nan_number, 8},
+                 {NEIGHBOURS - 8, &most, 8},
+                 {NEIGHBOURS, &class_size, 4},
+                 {NEIGHBOURS, &negative, 4},
+                 {NEIGHBOURS + 46 * 3 * 4, &nan_number, 8},
+                 {NEIGHBOURS + 46 * 3 * 12, &two, 1}};
+    labelled s = clouds(3, 12, 3, sizes);
+    job whole = job_of(&s, "solver=paper iters=5 k=3"), j = job_of(&s, "solver=paper iters=5 k=3");
+    fit_alone(&whole, NULL);
+    j.every = 3;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        unlink(j.path);
+        fit_alone(&j, NULL);
+        assert_same_model(&j, &whole);
+        falsify(j.path, wrong[i].at, wrong[i].number, wrong[i].size);
+        refused(&j, "damaged");
+    }
+    job_end(&j, &whole);
+    labelled_free(&s);
+}
+
 /* A folder that is not there: told, and the fit goes on. */
 static void test_cannot_write(void **state) {
     (void)state;
@@ -383,11 +435,12 @@ static void test_unsupported(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_go_on),        cmocka_unit_test(test_minimise),
-        cmocka_unit_test(test_ranks),        cmocka_unit_test(test_large_classes),
-        cmocka_unit_test(test_other_fits),   cmocka_unit_test(test_damaged),
-        cmocka_unit_test(test_cannot_write), cmocka_unit_test(test_cannot_read),
-        cmocka_unit_test(test_unsupported),  cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_go_on),          cmocka_unit_test(test_minimise),
+        cmocka_unit_test(test_ranks),          cmocka_unit_test(test_large_classes),
+        cmocka_unit_test(test_other_fits),     cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_false_checksum), cmocka_unit_test(test_cannot_write),
+        cmocka_unit_test(test_cannot_read),    cmocka_unit_test(test_unsupported),
+        cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,8 +4,9 @@
     tests/verify/mutated_models.py [--count N] [--stride S]
 
 N random mutations (default 2000), every truncation and every turned bit (every S-th of both) of
-models of six methods: see mutated_models.c. Builds what it needs in build-asan, as `make check`.
+the models in tests/golden, one of each kind: see mutated_models.c. Builds what it needs in build-asan, as `make check`.
 """
+import glob
 import os
 import subprocess
 import sys
@@ -28,7 +29,8 @@ def main():
     run(["ninja", "-C", "build-asan", PROGRAM])
     environment = dict(os.environ, ASAN_OPTIONS="abort_on_error=1:detect_leaks=1:quarantine_size_mb=16",
                        UBSAN_OPTIONS="halt_on_error=1:print_stacktrace=1")
-    done = subprocess.run([os.path.join("build-asan", PROGRAM)] + sys.argv[1:], cwd=ROOT, env=environment,
+    models = sorted(glob.glob(os.path.join(ROOT, "tests", "golden", "*.rlar")))
+    done = subprocess.run([os.path.join("build-asan", PROGRAM)] + sys.argv[1:] + models, cwd=ROOT, env=environment,
                           stdout=subprocess.PIPE, text=True, check=False)
     figure = done.stdout.strip()
     if done.returncode == 0:

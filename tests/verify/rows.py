@@ -18,11 +18,13 @@ TABLE = "%s: the same table or refusal whole and in pieces%s; written and read a
 FUZZED = {
     "arff": TABLE % ("an ARFF file", ""),
     "args": "a command line: values within their bounds, however they are spelled, or a refusal",
+    "checkpoint": "a checkpoint: a fit goes on with finite numbers, with the same bits where it is right, or refuses it and leaves it as it is (a tenth of the executions)",
     "csv": TABLE % ("a CSV or TSV file", " and windows"),
     "fit": "samples and parameters: a finite map or a named error, an objective that never rises (a tenth of the executions)",
     "gzip": "a gzip file: unpacked as zlib does, in any pieces; a packed table is read as the plain one",
     "image": "a PGM or PNG file: grey values within their bounds, the same through a path and when written again",
     "journal": "a journal: cut to whole records, an answer for every key; a file that is refused is not changed",
+    "labels": "a file of labels: those of a plain splitter, or a refusal; the same in a stream and gzipped",
     "libsvm": TABLE % ("a LIBSVM file", " and windows"),
     "mat": "a MATLAB file: a table or a refusal, the same gzipped",
     "model": "a model file: finite numbers, bytes that are saved and loaded again, finite answers",
