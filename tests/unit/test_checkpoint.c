@@ -423,7 +423,7 @@ static void test_unsupported(void **state) {
     assert_int_equal(rlar_ctx_new(NULL, &ctx), RLAR_OK);
     assert_int_equal(view_labelled(ctx, &s, &data), RLAR_OK);
     assert_int_equal(rlar_params_new(ctx, "lda", &params), RLAR_OK);
-    assert_int_equal(rlar_fit(ctx, data, params, &o, &model, NULL), RLAR_E_UNSUPPORTED);
+    assert_int_equal(rlar_fit(ctx, data, params, &o, &model, NULL), RLAR_E_ARG);
     o.checkpoint_every = -1;
     assert_int_equal(rlar_fit(ctx, data, NULL, &o, &model, NULL), RLAR_E_ARG);
     assert_int_equal(access(o.checkpoint, F_OK), -1);
