@@ -128,8 +128,13 @@ static int begin(cli *c, const char *word, cli_data *out) {
     return code;
 }
 
-/* The whole file, for the verbs that need all samples at once. */
+/* The whole file, for the verbs that need all samples at once. What is evaluated keeps its missing
+ * values: each training part has means of its own (rlar_eval_spec.fill), those of all samples would
+ * tell it of the test samples. */
 int cli_data_load(cli *c, const char *word, rlar_missing missing, cli_data *out) {
+    const bool evaluates = c->verb->run == cli_cmd_evaluate || c->verb->run == cli_cmd_tune;
+    if (evaluates && missing == RLAR_MISSING_MEAN)
+        missing = RLAR_MISSING_KEEP;
     return cli_data_load_part(c, word, missing, 0, 1, out);
 }
 

@@ -113,6 +113,7 @@ int cli_plan_make(cli *c, const char *methods, cli_plan *p) {
     p->spec.neighbours = a->neighbours;
     p->spec.coarse = a->coarse;
     p->spec.journal = a->resume;
+    p->spec.fill = a->missing == RLAR_MISSING_MEAN;
     int code = plan_methods(c, p, methods);
     if (code == 0)
         code = plan_grid(c, p);

@@ -517,6 +517,10 @@ typedef struct rlar_eval_spec {
                             this or another evaluation, is not fitted again */
     int race; /* 1: cells that cannot be chosen any more are given up; the choice is the same, but
                  the accuracy of such a cell is that of the trials, or folds, that it had */
+    int fill; /* 1: missing values (NaN) become the means of the training part, in it and in the
+                 test part; 0: a trial that trains on one fails. Data that were read with
+                 RLAR_MISSING_MEAN have none any more: these means are of all samples, the test
+                 samples among them */
 } rlar_eval_spec;
 
 /* The outcome for one method. Arrays live as long as the rlar_eval. */

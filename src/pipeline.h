@@ -21,6 +21,10 @@ typedef struct rlar_training rlar_training;
 rlar_status rlar__training_new(rlar_ctx *ctx, const rlar_data *data,
                                const rlar_fit_options *options, const rlar_params *params,
                                int at_once, rlar_training **out);
+/* The same, and missing values become the means of these samples. */
+rlar_status rlar__training_filled(rlar_ctx *ctx, const rlar_data *data,
+                                  const rlar_fit_options *options, const rlar_params *params,
+                                  int at_once, rlar_training **out);
 /* The same for one fit that may overwrite the samples: where they lie in the order of a fit they
  * are scaled in place. */
 rlar_status rlar__training_take(rlar_ctx *ctx, rlar_data *data, const rlar_fit_options *options,

@@ -189,8 +189,12 @@ static rlar_status start_run(rlar_ctx *ctx, rlar_run *run) {
     run->data_id = rlar__data_id(&run->labels);
     run->trials = runs_of(spec);
     RLAR_TRY(prepare(ctx, run));
-    return spec->journal || run->team ? rlar__key_of_data(ctx, run->data, &run->labels, &run->key)
-                                      : RLAR_OK;
+    if (!spec->journal && !run->team)
+        return RLAR_OK;
+    RLAR_TRY(rlar__key_of_data(ctx, run->data, &run->labels, &run->key));
+    if (spec->fill) /* the same samples make another fit, where some values are missing */
+        run->key = rlar__key_add_text(run->key, "fill");
+    return RLAR_OK;
 }
 
 /* ---- Other ranks ---- */

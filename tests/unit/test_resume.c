@@ -185,6 +185,10 @@ static void test_other_fits_are_not_taken(void **state) {
     ((double *)w.s.x)[0] += 1e-9;
     rlar_eval_free(evaluate(&w, &r));
     assert_true(file_size(w.journal) > more);
+    const int64_t last = file_size(w.journal);
+    w.spec.fill = 1; /* where something is missing that is another fit */
+    rlar_eval_free(evaluate(&w, &r));
+    assert_true(file_size(w.journal) > last);
     world_close(&w);
 }
 
