@@ -117,7 +117,10 @@ int cli_plan_make(cli *c, const char *methods, cli_plan *p) {
     int code = plan_methods(c, p, methods);
     if (code == 0)
         code = plan_grid(c, p);
-    return code == 0 ? cli_check(c, rlar_eval_check(c->ctx, &p->spec)) : code;
+    rlar_eval_spec spec = p->spec;
+    if (spec.split == RLAR_SPLIT_PER_CLASS && spec.per_class == 0)
+        spec.per_class = 1; /* the sizes of the runs come later */
+    return code == 0 ? cli_check(c, rlar_eval_check(c->ctx, &spec)) : code;
 }
 
 void cli_plan_free(cli_plan *p) {

@@ -552,7 +552,8 @@ typedef struct rlar_eval_result {
                                   folds: only cells that have all trials can be compared */
 } rlar_eval_result;
 
-/* All that can be said of the specification without data; rlar_evaluate starts with it. */
+/* All that can be said of the specification without data (of given splits only whether there are
+ * any); rlar_evaluate starts with it. */
 RLAR_API rlar_status rlar_eval_check(rlar_ctx *ctx, const rlar_eval_spec *spec);
 /* The splits that rlar_evaluate would make: one for each trial, with folds for each trial and fold.
  */

@@ -547,6 +547,48 @@ static void test_bad_axes(void **state) {
     world_close(&w);
 }
 
+/* Before there are data, and before anything else is done with them. */
+static void refuse_check(world *w, const rlar_eval_spec *spec, const char *text) {
+    assert_int_equal(rlar_eval_check(w->ctx, spec), RLAR_E_ARG);
+    if (!strstr(rlar_ctx_error(w->ctx), text))
+        fail_msg("\"%s\" lacks \"%s\"", rlar_ctx_error(w->ctx), text);
+    expect(w, spec, RLAR_E_ARG, text);
+}
+
+static void test_check_splits(void **state) {
+    (void)state;
+    world w;
+    world_open(&w, 1);
+    rlar_eval_spec spec = spec_of(&w, RLAR_TUNE_NONE);
+    assert_int_equal(rlar_eval_check(w.ctx, &spec), RLAR_OK);
+    spec.per_class = 0;
+    refuse_check(&w, &spec, "per_class is 0; choose at least 1");
+    spec.split = (rlar_split)99;
+    refuse_check(&w, &spec, "split 99 is unknown");
+    spec.split = RLAR_SPLIT_FRACTION;
+    spec.fraction = 2;
+    refuse_check(&w, &spec, "fraction is 2; choose more than 0 and less than 1");
+    spec.fraction = NAN;
+    refuse_check(&w, &spec, "fraction is nan");
+    spec.fraction = 0.5;
+    assert_int_equal(rlar_eval_check(w.ctx, &spec), RLAR_OK);
+    spec.split = RLAR_SPLIT_FOLDS;
+    spec.folds = 1;
+    refuse_check(&w, &spec, "folds is 1; choose at least 2");
+    spec.folds = INT64_MAX;
+    assert_int_equal(rlar_eval_check(w.ctx, &spec), RLAR_OK);
+    expect(&w, &spec, RLAR_E_ARG, "the number of samples");
+    spec.folds = 2;
+    assert_int_equal(rlar_eval_check(w.ctx, &spec), RLAR_OK);
+    spec.split = RLAR_SPLIT_GIVEN;
+    refuse_check(&w, &spec, "given splits are promised, none is there");
+    const rlar_rows none[4] = {{0}};
+    spec.given = none;
+    assert_int_equal(rlar_eval_check(w.ctx, &spec), RLAR_OK);
+    expect(&w, &spec, RLAR_E_ARG, "has no samples");
+    world_close(&w);
+}
+
 static void test_bad_specs(void **state) {
     (void)state;
     world w;
@@ -617,6 +659,7 @@ int main(void) {
         cmocka_unit_test(test_lost_class),
         cmocka_unit_test(test_ties),
         cmocka_unit_test(test_bad_axes),
+        cmocka_unit_test(test_check_splits),
         cmocka_unit_test(test_bad_specs),
         cmocka_unit_test(test_cancel),
     };
