@@ -81,6 +81,15 @@ const char *rlar__fit_path(const rlar_params *params) {
     return params->method->path ? params->method->path(params) : NULL;
 }
 
+rlar_status rlar__fit_params_copy(rlar_ctx *ctx, const rlar_params *params, rlar_params **out) {
+    return rlar__params_copy(ctx, params, out);
+}
+
+rlar_status rlar__fit_params_set(rlar_ctx *ctx, rlar_params *params, const char *name,
+                                 const char *value) {
+    return rlar__params_set(ctx, params, name, value);
+}
+
 rlar_status rlar__fit_training(rlar_ctx *ctx, const rlar_training *t, const rlar_params *params,
                                const rlar_model *start, rlar_model **out, rlar_info *info) {
     rlar_model *m = NULL;

@@ -70,6 +70,11 @@ rlar_status rlar__tests_predict(rlar_ctx *ctx, const rlar_tests *tests, const rl
                                 const rlar_method_def *method, const char *classifier,
                                 int64_t neighbours, int64_t *classes);
 
+/* rlar_params_copy and rlar_params_set within a call: an old error or cancellation stays. */
+rlar_status rlar__fit_params_copy(rlar_ctx *ctx, const rlar_params *params, rlar_params **out);
+rlar_status rlar__fit_params_set(rlar_ctx *ctx, rlar_params *params, const char *name,
+                                 const char *value);
+
 /* ---- Shared by the three files ---- */
 
 /* The scaling that the training part has learned. */
