@@ -7,9 +7,10 @@
  *   3. Advanced   evaluation, statistics, robustness, BLAS, memory forecast, output files
  *
  * The rules that hold everywhere:
- *   - Fallible calls return an rlar_status: negative = error (nothing was written to the outputs),
- *     0 = done, positive = done with a warning. rlar_ctx_error() has the text: where, what, value,
- *     limit, what to do.
+ *   - Fallible calls return an rlar_status: negative = error (nothing was written to the outputs: a
+ *     pointer that was NULL still is), 0 = done, positive = done with a warning. rlar_ctx_error()
+ *     has the text: where, what, value, limit, what to do. The one exception: rlar_predict and
+ *     rlar_transform go by blocks, and some of their rows may be written.
  *   - The library never prints, exits, aborts, calls setlocale or rand. It keeps no global state
  * but the table of BLAS functions, which is loaded once.
  *   - A context, and what was made with it, is used by one thread at a time. Models and data are
@@ -111,7 +112,7 @@ RLAR_API rlar_status rlar_model_load(rlar_ctx *ctx, const char *path, rlar_model
 
 /* Class index of every sample into classes[n]; names by rlar_model_class(). scores may be NULL,
  * else n x c, one row per sample: the larger, the more likely (see docs/api.md for what each is).
- */
+ * After an error some of the rows may be written, here and in rlar_transform. */
 RLAR_API rlar_status rlar_predict(rlar_ctx *ctx, const rlar_model *model, const rlar_data *data,
                                   const rlar_predict_options *options, int64_t *classes,
                                   double *scores);
