@@ -173,8 +173,10 @@ struct rlar_ctx_options {
     int64_t max_memory; /* bytes that the context may hold at once; 0: no limit */
     rlar_progress_fn progress;
     rlar_log_fn log;
-    void *user;                                     /* handed to progress and log */
-    void *(*alloc)(void *alloc_user, size_t bytes); /* NULL: malloc and free */
+    void *user; /* handed to progress and log */
+    /* NULL: malloc and free. Both are called by several threads at once; a block may be released by
+     * another thread than the one that asked for it. */
+    void *(*alloc)(void *alloc_user, size_t bytes);
     void (*release)(void *alloc_user, void *memory);
     void *alloc_user;
 };
