@@ -271,6 +271,8 @@ typedef struct cli_plan {
 /* The caller has set trials, tune and the split of p->spec; this sets the rest and checks it. Free
  * the plan also after a failure. */
 int cli_plan_make(cli *c, const char *methods, cli_plan *p);
+/* How samples to be evaluated are read. */
+rlar_missing cli_missing_evaluated(const cli *c);
 void cli_plan_free(cli_plan *p);
 /* A usage error where a word, or a number however it is written, stands twice in the list, which is
  * the `text` of the option. */

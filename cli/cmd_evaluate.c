@@ -197,7 +197,7 @@ static int run_one(cli *c, cli_plan *p, runs *r, const cli_data *data, double si
 static int load_all(cli *c, runs *r) {
     int code = 0;
     for (int i = 0; i < c->args.words && code == 0; i++) {
-        code = cli_data_load(c, c->args.word[i], (rlar_missing)c->args.missing, &r->data[i]);
+        code = cli_data_load(c, c->args.word[i], cli_missing_evaluated(c), &r->data[i]);
         r->n_data += code == 0;
     }
     if (code == 0)

@@ -88,7 +88,7 @@ int cli_cmd_tune(cli *c) {
     if (code == 0)
         code = cli_out_open(c, c->args.output);
     if (code == 0)
-        code = cli_data_load(c, c->args.word[0], (rlar_missing)c->args.missing, &data);
+        code = cli_data_load(c, c->args.word[0], cli_missing_evaluated(c), &data);
     if (code == 0)
         code = cli_need_labels(c, &data);
     if (code == 0) {

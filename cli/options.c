@@ -241,8 +241,11 @@ const cli_option cli_options[] = {
      "labels in a file of their own, one per sample"},
     {"header", 0, OPT_CHOICE, GROUP_DATA, V_DATA, FIELD(header), 0, "auto|yes|no",
      "does the table start with column names?"},
-    {"missing", 0, OPT_CHOICE, GROUP_DATA, V_TRAIN, FIELD(missing), 0, "error|mean|drop",
+    {"missing", 0, OPT_CHOICE, GROUP_DATA, V_FIT, FIELD(missing), 0, "error|mean|drop",
      "missing values: refuse, fill with the column's mean, or drop the sample (default error)"},
+    {"missing", 0, OPT_CHOICE, GROUP_DATA, V_SEARCH, FIELD(missing), 0, "error|mean|drop",
+     "missing values: refuse, fill with the means of each training part, or drop the sample "
+     "(default error)"},
     {"missing", 0, OPT_CHOICE, GROUP_DATA, V_PREDICT | V_TRANSFORM | V_PLOT, FIELD(missing), 0,
      "error|mean|drop",
      "missing values: refuse, fill with the mean of training, or drop the sample (default error)"},

@@ -128,6 +128,13 @@ static int plan_grid(cli *c, cli_plan *p) {
     return code;
 }
 
+/* With means, missing values are kept: each training part has means of its own
+ * (rlar_eval_spec.fill), those of all samples would tell it of the test samples. */
+rlar_missing cli_missing_evaluated(const cli *c) {
+    const rlar_missing missing = (rlar_missing)c->args.missing;
+    return missing == RLAR_MISSING_MEAN ? RLAR_MISSING_KEEP : missing;
+}
+
 int cli_plan_make(cli *c, const char *methods, cli_plan *p) {
     const cli_args *a = &c->args;
     p->spec.size = sizeof p->spec;
@@ -137,10 +144,14 @@ int cli_plan_make(cli *c, const char *methods, cli_plan *p) {
     p->spec.neighbours = a->neighbours;
     p->spec.coarse = a->coarse;
     p->spec.journal = a->resume;
+    p->spec.fill = a->missing == RLAR_MISSING_MEAN;
     int code = plan_methods(c, p, methods);
     if (code == 0)
         code = plan_grid(c, p);
-    return code == 0 ? cli_check(c, rlar_eval_check(c->ctx, &p->spec)) : code;
+    rlar_eval_spec spec = p->spec;
+    if (spec.split == RLAR_SPLIT_PER_CLASS && spec.per_class == 0)
+        spec.per_class = 1; /* the sizes of the runs come later */
+    return code == 0 ? cli_check(c, rlar_eval_check(c->ctx, &spec)) : code;
 }
 
 void cli_plan_free(cli_plan *p) {

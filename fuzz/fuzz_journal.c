@@ -1,6 +1,7 @@
 /* fuzz_journal.c - the journal of finished fits. The first character 1 asks for right checksums of
- * the records, 0 takes the bytes as they are; the rest is the file. What opens is cut to whole
- * records, opens again as it is, answers for each of its keys, and takes a further record. */
+ * the records, 0 takes the bytes as they are; the rest is the file. What opens ends with a
+ * whole record, opens again as it is, answers for each of its keys, and takes a further record. No
+ * whole record is cut off: damaged bytes before one stay where they are. */
 #include "eval/journal.h"
 #include "fuzz.h"
 #include "model/model_file.h"
@@ -68,18 +69,26 @@ static void check_key(rlar_journal *journal, rlar_key key) {
     rlar__outcome_clear(&found);
 }
 
-/* Every record up to `end`. */
-static void check_keys(rlar_journal *journal, const uint8_t *bytes, int64_t end) {
+/* The length of the whole record at bytes[0..left), 0 if there is none. */
+static size_t whole_at(const uint8_t *bytes, size_t left, record *out) {
+    const size_t length = record_at(bytes, left, out);
+    return length > 0 && rlar__crc64(0, bytes + 8, length - 8) == out->check ? length : 0;
+}
+
+/* Every whole record of the input is there and answered for, whatever lies before it; the file, cut
+ * to `end`, ends with the last. */
+static void check_keys(rlar_journal *journal, const uint8_t *bytes, size_t size, int64_t end) {
     record r;
-    size_t at = HEAD;
-    while (at < (size_t)end) {
-        const size_t length = record_at(bytes + at, (size_t)end - at, &r);
-        FUZZ_CHECK(length > 0, "the journal ends inside a record");
-        FUZZ_CHECK(rlar__crc64(0, bytes + at + 8, length - 8) == r.check,
-                   "a record with a wrong checksum is kept");
-        check_key(journal, r.key);
-        at += length;
+    size_t last = HEAD;
+    for (size_t at = HEAD; at < size;) {
+        const size_t length = whole_at(bytes + at, size - at, &r);
+        if (length > 0)
+            check_key(journal, r.key);
+        at += length > 0 ? length : 1;
+        last = length > 0 ? at : last;
     }
+    FUZZ_CHECK((int64_t)last == end, "the file ends at %lld, its last whole record at %zu",
+               (long long)end, last);
 }
 
 static void check_outcome(rlar_journal *journal, rlar_key key, const rlar_outcome *want) {
@@ -128,7 +137,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
         /* A head that was cut off is written anew. */
         const int64_t most = b.left < HEAD ? HEAD : (int64_t)b.left;
         FUZZ_CHECK(size_of(&file) <= most, "opening makes the file longer");
-        check_keys(journal, copy, size_of(&file));
+        check_keys(journal, copy, b.left, size_of(&file));
     }
     if (journal)
         check_added(journal, &file);

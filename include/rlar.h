@@ -7,9 +7,10 @@
  *   3. Advanced   evaluation, statistics, robustness, BLAS, memory forecast, output files
  *
  * The rules that hold everywhere:
- *   - Fallible calls return an rlar_status: negative = error (nothing was written to the outputs),
- *     0 = done, positive = done with a warning. rlar_ctx_error() has the text: where, what, value,
- *     limit, what to do.
+ *   - Fallible calls return an rlar_status: negative = error (nothing was written to the outputs: a
+ *     pointer that was NULL still is), 0 = done, positive = done with a warning. rlar_ctx_error()
+ *     has the text: where, what, value, limit, what to do. The one exception: rlar_predict and
+ *     rlar_transform go by blocks, and some of their rows may be written.
  *   - The library never prints, exits, aborts, calls setlocale or rand. It keeps no global state
  * but the table of BLAS functions, which is loaded once.
  *   - A context, and what was made with it, is used by one thread at a time. Models and data are
@@ -112,7 +113,7 @@ RLAR_API rlar_status rlar_model_load(rlar_ctx *ctx, const char *path, rlar_model
 
 /* Class index of every sample into classes[n]; names by rlar_model_class(). scores may be NULL,
  * else n x c, one row per sample: the larger, the more likely (see docs/api.md for what each is).
- */
+ * After an error some of the rows may be written, here and in rlar_transform. */
 RLAR_API rlar_status rlar_predict(rlar_ctx *ctx, const rlar_model *model, const rlar_data *data,
                                   const rlar_predict_options *options, int64_t *classes,
                                   double *scores);
@@ -173,8 +174,10 @@ struct rlar_ctx_options {
     int64_t max_memory; /* bytes that the context may hold at once; 0: no limit */
     rlar_progress_fn progress;
     rlar_log_fn log;
-    void *user;                                     /* handed to progress and log */
-    void *(*alloc)(void *alloc_user, size_t bytes); /* NULL: malloc and free */
+    void *user; /* handed to progress and log */
+    /* NULL: malloc and free. Both are called by several threads at once; a block may be released by
+     * another thread than the one that asked for it. */
+    void *(*alloc)(void *alloc_user, size_t bytes);
     void (*release)(void *alloc_user, void *memory);
     void *alloc_user;
 };
@@ -524,6 +527,10 @@ typedef struct rlar_eval_spec {
                             this or another evaluation, is not fitted again */
     int race; /* 1: cells that cannot be chosen any more are given up; the choice is the same, but
                  the accuracy of such a cell is that of the trials, or folds, that it had */
+    int fill; /* 1: missing values (NaN) become the means of the training part, in it and in the
+                 test part; 0: a trial that trains on one fails. Data that were read with
+                 RLAR_MISSING_MEAN have none any more: these means are of all samples, the test
+                 samples among them */
 } rlar_eval_spec;
 
 /* The outcome for one method. Arrays live as long as the rlar_eval. */
@@ -555,7 +562,8 @@ typedef struct rlar_eval_result {
                                   folds: only cells that have all trials can be compared */
 } rlar_eval_result;
 
-/* All that can be said of the specification without data; rlar_evaluate starts with it. */
+/* All that can be said of the specification without data (of given splits only whether there are
+ * any); rlar_evaluate starts with it. */
 RLAR_API rlar_status rlar_eval_check(rlar_ctx *ctx, const rlar_eval_spec *spec);
 /* The splits that rlar_evaluate would make: one for each trial, with folds for each trial and fold.
  */

@@ -81,6 +81,15 @@ const char *rlar__fit_path(const rlar_params *params) {
     return params->method->path ? params->method->path(params) : NULL;
 }
 
+rlar_status rlar__fit_params_copy(rlar_ctx *ctx, const rlar_params *params, rlar_params **out) {
+    return rlar__params_copy(ctx, params, out);
+}
+
+rlar_status rlar__fit_params_set(rlar_ctx *ctx, rlar_params *params, const char *name,
+                                 const char *value) {
+    return rlar__params_set(ctx, params, name, value);
+}
+
 rlar_status rlar__fit_training(rlar_ctx *ctx, const rlar_training *t, const rlar_params *params,
                                const rlar_model *start, rlar_model **out, rlar_info *info) {
     rlar_model *m = NULL;
@@ -137,6 +146,27 @@ static rlar_status finish_model(rlar_ctx *ctx, rlar_training *t, const rlar_para
     return RLAR_OK;
 }
 
+/* The scaling, and the names of features where both have them: a map of other numbers would be
+ * taken for a neighbour's. The numbers are known to be the same. */
+static rlar_status check_start_features(rlar_ctx *ctx, const rlar_training *t,
+                                        const rlar_model *start) {
+    char scale[RLAR_SCALE_TEXT];
+    rlar__scaling_text(&t->scaling, scale, sizeof scale);
+    if (strcmp(start->scale_text, scale) != 0)
+        return rlar__fail(ctx, RLAR_E_ARG,
+                          "rlar_fit: the start was scaled by \"%s\", the data are by \"%s\"; use "
+                          "one scaling for both",
+                          start->scale_text, scale);
+    const rlar_texts *want = &start->features, *have = &t->data->features;
+    for (int64_t j = 0; j < want->count && j < have->count; j++)
+        if (strcmp(rlar__texts_at(want, j), rlar__texts_at(have, j)) != 0)
+            return rlar__fail(ctx, RLAR_E_ARG,
+                              "rlar_fit: feature %lld is \"%.40s\" in the data, \"%.40s\" in the "
+                              "start; start from a model of the same features",
+                              (long long)j + 1, rlar__texts_at(have, j), rlar__texts_at(want, j));
+    return RLAR_OK;
+}
+
 /* Could the model be one of these samples? */
 static rlar_status check_start(rlar_ctx *ctx, const rlar_training *t, const rlar_params *params,
                                const rlar_model *start) {
@@ -153,6 +183,7 @@ static rlar_status check_start(rlar_ctx *ctx, const rlar_training *t, const rlar
         return rlar__fail(ctx, RLAR_E_ARG,
                           "rlar_fit: the start has %lld features, the data have %lld",
                           (long long)start->d, (long long)t->train.d);
+    RLAR_TRY(check_start_features(ctx, t, start));
     bool same = start->c == t->train.c;
     for (int64_t i = 0; same && i < start->c; i++)
         same = strcmp(rlar__texts_at(&start->classes, i),

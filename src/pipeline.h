@@ -21,6 +21,10 @@ typedef struct rlar_training rlar_training;
 rlar_status rlar__training_new(rlar_ctx *ctx, const rlar_data *data,
                                const rlar_fit_options *options, const rlar_params *params,
                                int at_once, rlar_training **out);
+/* The same, and missing values become the means of these samples. */
+rlar_status rlar__training_filled(rlar_ctx *ctx, const rlar_data *data,
+                                  const rlar_fit_options *options, const rlar_params *params,
+                                  int at_once, rlar_training **out);
 /* The same for one fit that may overwrite the samples: where they lie in the order of a fit they
  * are scaled in place. */
 rlar_status rlar__training_take(rlar_ctx *ctx, rlar_data *data, const rlar_fit_options *options,
@@ -65,6 +69,11 @@ void rlar__tests_free(rlar_tests *tests);
 rlar_status rlar__tests_predict(rlar_ctx *ctx, const rlar_tests *tests, const rlar_model *model,
                                 const rlar_method_def *method, const char *classifier,
                                 int64_t neighbours, int64_t *classes);
+
+/* rlar_params_copy and rlar_params_set within a call: an old error or cancellation stays. */
+rlar_status rlar__fit_params_copy(rlar_ctx *ctx, const rlar_params *params, rlar_params **out);
+rlar_status rlar__fit_params_set(rlar_ctx *ctx, rlar_params *params, const char *name,
+                                 const char *value);
 
 /* ---- Shared by the three files ---- */
 

@@ -232,6 +232,46 @@ static rlar_status copy_task(void *arg, int64_t index) {
     return RLAR_OK;
 }
 
+/* The means of what the samples have of each feature, in their order. */
+static rlar_status learn_means(rlar_ctx *ctx, rlar_training *t) {
+    const int64_t d = t->train.d;
+    double *row = NULL, *known = NULL;
+    RLAR_TRY(rlar__calloc(ctx, d, sizeof *t->means, "the means", &t->means));
+    rlar_status status = rlar__alloc(ctx, d, sizeof *row, "a sample", &row);
+    if (status >= 0)
+        status = rlar__calloc(ctx, d, sizeof *known, "the means", &known);
+    for (int64_t i = 0; i < t->train.n && status >= 0; i++) {
+        rlar_data_row(t->data, t->order[i], row);
+        for (int64_t j = 0; j < d; j++) {
+            if (!isfinite(row[j])) /* what is infinite is refused in its turn */
+                continue;
+            known[j]++;
+            t->means[j] += row[j] / known[j] - t->means[j] / known[j];
+        }
+        status = rlar__poll(ctx);
+    }
+    for (int64_t j = 0; j < d && status >= 0; j++) {
+        char where[96];
+        if (known[j] == 0)
+            status = rlar__fail(ctx, RLAR_E_DATA,
+                                "%s: %s is missing in all %lld training samples; leave it out, or "
+                                "train on more samples",
+                                t->data->file, rlar__feature_text(t->data, j, where, sizeof where),
+                                (long long)t->train.n);
+    }
+    rlar__free(row);
+    rlar__free(known);
+    return status;
+}
+
+static rlar_status fill_missing(rlar_ctx *ctx, rlar_training *t, double *x) {
+    if (!t->means)
+        RLAR_TRY(learn_means(ctx, t));
+    for (int64_t j = 0; j < t->train.d; j++)
+        x[j] = isnan(x[j]) ? t->means[j] : x[j];
+    return RLAR_OK;
+}
+
 /* One after another, so that the first sample that is not finite is the one that is named. */
 static rlar_status copy_checked(rlar_ctx *ctx, rlar_training *t, int64_t from, int64_t to) {
     const int64_t d = t->train.d;
@@ -239,8 +279,11 @@ static rlar_status copy_checked(rlar_ctx *ctx, rlar_training *t, int64_t from, i
         double *x = t->x + i * d;
         if (!t->taken)
             rlar_data_row(t->data, t->order[i], x);
-        if (!rlar__finite(d, x))
-            RLAR_TRY(rlar__check_row(ctx, t->data, t->order[i], x));
+        if (rlar__finite(d, x))
+            continue;
+        if (t->fills)
+            RLAR_TRY(fill_missing(ctx, t, x));
+        RLAR_TRY(rlar__check_row(ctx, t->data, t->order[i], x));
     }
     t->large = true;
     return RLAR_OK;
@@ -353,26 +396,27 @@ rlar_status rlar__training_suits(rlar_ctx *ctx, const rlar_fit_options *options,
 }
 
 static rlar_status fill(rlar_ctx *ctx, const rlar_data *data, const rlar_fit_options *options,
-                        const rlar_params *params, bool take, rlar_training *t) {
+                        const rlar_params *params, rlar_training *t) {
     rlar_forecast f = {.size = sizeof f};
     RLAR_TRY(rlar__training_suits(ctx, options, params));
     RLAR_TRY(rlar__training_group(ctx, data, options, t));
     if (data->view.weights)
         return rlar__fail(ctx, RLAR_E_UNSUPPORTED, "%s: method %s does not take sample weights",
                           data->file, params->method->def.name);
-    t->taken = take && lie_well(t);
+    t->taken = t->taken && lie_well(t);
     RLAR_TRY(rlar__training_room(ctx, t, params));
     RLAR_TRY(rlar__training_forecast(ctx, t, params, &f));
     t->fit_bytes = (double)f.bytes;
     return load(ctx, t);
 }
 
+/* how: at_once, taken (if they lie well) and fills. */
 static rlar_status make(rlar_ctx *ctx, const rlar_data *data, const rlar_fit_options *options,
-                        const rlar_params *params, int at_once, bool take, rlar_training **out) {
+                        const rlar_params *params, rlar_training how, rlar_training **out) {
     rlar_training *t = NULL;
-    RLAR_TRY(rlar__calloc(ctx, 1, sizeof *t, "the training part", &t));
-    t->at_once = at_once;
-    const rlar_status status = fill(ctx, data, options, params, take, t);
+    RLAR_TRY(rlar__alloc(ctx, 1, sizeof *t, "the training part", &t));
+    *t = how;
+    const rlar_status status = fill(ctx, data, options, params, t);
     if (status < 0)
         rlar__training_free(t);
     else
@@ -383,12 +427,19 @@ static rlar_status make(rlar_ctx *ctx, const rlar_data *data, const rlar_fit_opt
 rlar_status rlar__training_new(rlar_ctx *ctx, const rlar_data *data,
                                const rlar_fit_options *options, const rlar_params *params,
                                int at_once, rlar_training **out) {
-    return make(ctx, data, options, params, at_once, false, out);
+    return make(ctx, data, options, params, (rlar_training){.at_once = at_once}, out);
+}
+
+rlar_status rlar__training_filled(rlar_ctx *ctx, const rlar_data *data,
+                                  const rlar_fit_options *options, const rlar_params *params,
+                                  int at_once, rlar_training **out) {
+    const rlar_training how = {.at_once = at_once, .fills = true};
+    return make(ctx, data, options, params, how, out);
 }
 
 rlar_status rlar__training_take(rlar_ctx *ctx, rlar_data *data, const rlar_fit_options *options,
                                 const rlar_params *params, rlar_training **out) {
-    return make(ctx, data, options, params, 1, true, out);
+    return make(ctx, data, options, params, (rlar_training){.at_once = 1, .taken = true}, out);
 }
 
 void rlar__training_clear(rlar_training *t) {
@@ -397,6 +448,7 @@ void rlar__training_clear(rlar_training *t) {
     rlar__scaling_free(&t->scaling);
     if (!t->taken)
         rlar__free(t->x);
+    rlar__free(t->means);
     rlar__free(t->order);
     rlar__free(t->label);
     rlar__free(t->first);

@@ -13,6 +13,8 @@ struct rlar_training {
     rlar_scaling scaling;
     double *x;      /* d x n, padded with zero columns to a multiple of RLAR_COLUMNS; or NULL */
     bool taken;     /* x is the data's own */
+    double *means;  /* d: of what the samples have of each feature; NULL: not needed so far */
+    bool fills;     /* missing values become these means */
     bool large;     /* some numbers of the data may be beyond RLAR_LARGEST */
     int64_t *order; /* n: the sample of the data behind each column */
     int32_t *label; /* n */

@@ -111,6 +111,14 @@ rlar_status rlar__alloc(rlar_ctx *ctx, int64_t count, size_t size, const char *w
     return RLAR_OK;
 }
 
+rlar_status rlar__reserve(rlar_ctx *ctx, size_t bytes, const char *what) {
+    return account_add(ctx->memory, bytes) ? RLAR_OK : over_limit(ctx, what, bytes);
+}
+
+void rlar__give_back(rlar_memory *memory, size_t bytes) {
+    atomic_fetch_sub(&memory->used, (int64_t)bytes);
+}
+
 rlar_status rlar__calloc(rlar_ctx *ctx, int64_t count, size_t size, const char *what, void *out) {
     RLAR_TRY(rlar__alloc(ctx, count, size, what, out));
     void *block;

@@ -140,6 +140,10 @@ rlar_status rlar__resize(rlar_ctx *ctx, void *array, int64_t *capacity, int64_t 
 /* Every block knows its rlar_memory, so releasing needs no context. NULL is legal. */
 void rlar__free(void *memory);
 rlar_status rlar__strdup(rlar_ctx *ctx, const char *text, char **out);
+/* Bytes that a library below is going to take from the system by itself count against the limit,
+ * too, until they are given back. */
+rlar_status rlar__reserve(rlar_ctx *ctx, size_t bytes, const char *what);
+void rlar__give_back(rlar_memory *memory, size_t bytes);
 
 /* A list of texts in one growing buffer. Zero-initialise; free with rlar__texts_free. */
 typedef struct rlar_texts {

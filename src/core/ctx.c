@@ -30,7 +30,6 @@ static rlar_ctx_options options_of(const rlar_ctx_options *given) {
 rlar_status rlar_ctx_new(const rlar_ctx_options *options, rlar_ctx **out) {
     if (!out || (options && options->size < sizeof options->size))
         return RLAR_E_ARG;
-    *out = NULL;
     const rlar_ctx_options o = options_of(options);
     if (o.threads < 0 || o.threads > MAX_THREADS || o.max_memory < 0 || !o.alloc != !o.release)
         return RLAR_E_ARG;

@@ -197,7 +197,6 @@ static rlar_status target_path(rlar_ctx *ctx, const char *path, char **out) {
 rlar_status rlar_file_create(rlar_ctx *ctx, const char *path, rlar_file **out) {
     if (!ctx || !path || !out || !*path)
         return rlar__fail(ctx, RLAR_E_ARG, "rlar_file_create: ctx, path and out are needed");
-    *out = NULL;
     rlar__begin(ctx);
     rlar_file *file;
     RLAR_TRY(rlar__calloc(ctx, 1, sizeof *file, "an output file", &file));

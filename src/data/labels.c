@@ -196,6 +196,48 @@ int64_t rlar__class_index_find(const rlar_class_index *index, const char *text, 
     return canonical < 0 ? -1 : rlar__intern_find(&index->names, buf, (size_t)canonical);
 }
 
+/* Are all of them numbers as rlar__classes_sort spells them? Those of a part of a file stand as
+ * they were. */
+static bool all_canonical(const rlar_texts *texts) {
+    for (int64_t i = 0; i < texts->count; i++) {
+        char buf[RLAR_NUMBER_SIZE];
+        const char *text = rlar__texts_at(texts, i);
+        const int length = rlar__label_canonical(text, strlen(text), buf);
+        if (length < 0 || (size_t)length != strlen(text) || memcmp(text, buf, (size_t)length) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* The number of each name among the canonical ones of `own`: found[that] becomes the name's, where
+ * there is none so far; SEVERAL where two names have the value. */
+static rlar_status match_values(rlar_ctx *ctx, const rlar_class_index *index, const rlar_texts *own,
+                                int64_t *found) {
+    enum { NONE = -1, SEVERAL = -2, BY_VALUE = -3 }; /* BY_VALUE - name */
+    rlar_class_index values = {0};
+    RLAR_TRY(rlar__class_index_build(ctx, own, &values));
+    for (int64_t i = 0; i < index->names.texts.count; i++) {
+        const char *name = rlar__texts_at(&index->names.texts, i);
+        const int64_t at = rlar__class_index_find(&values, name, strlen(name));
+        if (at >= 0 && found[at] < 0)
+            found[at] = found[at] == NONE ? BY_VALUE - i : SEVERAL;
+    }
+    for (int64_t r = 0; r < own->count; r++)
+        if (found[r] < NONE)
+            found[r] = found[r] == SEVERAL ? NONE : BY_VALUE - found[r];
+    rlar__class_index_free(&values);
+    return RLAR_OK;
+}
+
+rlar_status rlar__class_index_match(rlar_ctx *ctx, const rlar_class_index *index,
+                                    const rlar_texts *own, int64_t *found) {
+    for (int64_t r = 0; r < own->count; r++) {
+        const char *name = rlar__texts_at(own, r);
+        found[r] = rlar__class_index_find(index, name, strlen(name));
+    }
+    return index->numeric || !all_canonical(own) ? RLAR_OK : match_values(ctx, index, own, found);
+}
+
 void rlar__class_index_free(rlar_class_index *index) {
     rlar__intern_free(&index->names);
     *index = (rlar_class_index){0};

@@ -36,6 +36,11 @@ typedef struct rlar_class_index {
 } rlar_class_index;
 rlar_status rlar__class_index_build(rlar_ctx *ctx, const rlar_texts *names, rlar_class_index *out);
 int64_t rlar__class_index_find(const rlar_class_index *index, const char *text, size_t length);
+/* The same for the classes of data in memory, into found[own->count]. Where all of these are
+ * numbers their spelling is lost, 01 has become 1: one that is not found as it stands is the only
+ * name that has its value. */
+rlar_status rlar__class_index_match(rlar_ctx *ctx, const rlar_class_index *index,
+                                    const rlar_texts *own, int64_t *found);
 void rlar__class_index_free(rlar_class_index *index);
 
 #endif

@@ -403,10 +403,8 @@ static rlar_status map_classes(rlar_stream *s, const rlar_model *model) {
         status = rlar__class_index_build(s->ctx, &s->model_classes, &index);
     if (status >= 0)
         status = rlar__alloc(s->ctx, own, sizeof *s->remap, "the classes", &s->remap);
-    for (int64_t r = 0; r < own && status >= 0; r++) {
-        const char *name = rlar__texts_at(&s->data->classes, r);
-        s->remap[r] = rlar__class_index_find(&index, name, strlen(name));
-    }
+    if (status >= 0)
+        status = rlar__class_index_match(s->ctx, &index, &s->data->classes, s->remap);
     rlar__class_index_free(&index);
     return status;
 }

@@ -36,10 +36,10 @@ rlar_status rlar__classify_open(rlar_ctx *ctx, rlar_classifier kind, int64_t nei
 void rlar__classify_close(rlar_classify_plan *plan);
 
 /* Classify m samples q (p x m, one column each). classes[m]; scores (c x m) or NULL. Ties go to the
- * lower reference index (1nn), the lower class index (others). The -cosine kinds are the same on
- * samples and references that were first scaled to length 1, where the squared distance is
- * 2 - 2 cos; one of length 0 stays as it is. Same bits for any number of threads and any
- * blocking. */
+ * lower reference index (1nn), the lower class index (centroid, argmax), and equal votes (knn) to
+ * the class whose nearest member is nearer, then to the lower class. The -cosine kinds are the same
+ * on samples and references that were first scaled to length 1, where the squared distance is 2 - 2
+ * cos; one of length 0 stays as it is. Same bits for any number of threads and any blocking. */
 rlar_status rlar__classify(rlar_ctx *ctx, const rlar_classify_plan *plan, const double *q,
                            int64_t m, int64_t *classes, double *scores);
 

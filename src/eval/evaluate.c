@@ -144,11 +144,23 @@ static rlar_status check_runs(rlar_ctx *ctx, const rlar_eval_spec *spec) {
                             (long long)runs, RLAR_MOST_TRIALS);
 }
 
+static rlar_split_rule rule_of(const rlar_eval_spec *spec) {
+    return (rlar_split_rule){.kind = spec->split,
+                             .per_class = spec->per_class,
+                             .fraction = spec->fraction,
+                             .folds = spec->folds,
+                             .seed = spec->seed,
+                             .given = spec->given,
+                             .trials = runs_of(spec)};
+}
+
 /* Cheap things first. */
 static rlar_status check_spec(rlar_ctx *ctx, const rlar_eval_spec *spec) {
+    const rlar_split_rule rule = rule_of(spec);
     rlar_scaling scaling;
     rlar_classifier classifier;
     RLAR_TRY(check_runs(ctx, spec));
+    RLAR_TRY(rlar__split_rule_check(ctx, &rule));
     if (spec->tune < RLAR_TUNE_NONE || spec->tune > RLAR_TUNE_ORACLE)
         return rlar__fail(ctx, RLAR_E_ARG, "tune is %d; choose none, cv or oracle",
                           (int)spec->tune);
@@ -170,13 +182,7 @@ static rlar_status check_spec(rlar_ctx *ctx, const rlar_eval_spec *spec) {
 static rlar_status start_split(rlar_ctx *ctx, const rlar_data *data, const rlar_eval_spec *spec,
                                rlar_labels *labels, rlar_split_rule *rule) {
     RLAR_TRY(rlar__labels_of(ctx, data, labels));
-    *rule = (rlar_split_rule){.kind = spec->split,
-                              .per_class = spec->per_class,
-                              .fraction = spec->fraction,
-                              .folds = spec->folds,
-                              .seed = spec->seed,
-                              .given = spec->given,
-                              .trials = runs_of(spec)};
+    *rule = rule_of(spec);
     return rlar__split_check(ctx, labels, rule);
 }
 
@@ -189,8 +195,12 @@ static rlar_status start_run(rlar_ctx *ctx, rlar_run *run) {
     run->data_id = rlar__data_id(&run->labels);
     run->trials = runs_of(spec);
     RLAR_TRY(prepare(ctx, run));
-    return spec->journal || run->team ? rlar__key_of_data(ctx, run->data, &run->labels, &run->key)
-                                      : RLAR_OK;
+    if (!spec->journal && !run->team)
+        return RLAR_OK;
+    RLAR_TRY(rlar__key_of_data(ctx, run->data, &run->labels, &run->key));
+    if (spec->fill) /* the same samples make another fit, where some values are missing */
+        run->key = rlar__key_add_text(run->key, "fill");
+    return RLAR_OK;
 }
 
 /* ---- Other ranks ---- */

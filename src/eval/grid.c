@@ -6,6 +6,7 @@
 #include "eval/grid.h"
 
 #include "data/scale.h"
+#include "pipeline.h"
 
 #include <math.h>
 #include <string.h>
@@ -50,8 +51,8 @@ static rlar_status check_axis(rlar_ctx *ctx, const rlar_eval_spec *spec, const r
                           axis->name, axis->method);
     /* One method: let it list its parameters. */
     rlar_params *copy;
-    RLAR_TRY(rlar_params_copy(ctx, spec->methods[0], &copy));
-    const rlar_status status = rlar_params_set(ctx, copy, axis->name, axis->values[0]);
+    RLAR_TRY(rlar__fit_params_copy(ctx, spec->methods[0], &copy));
+    const rlar_status status = rlar__fit_params_set(ctx, copy, axis->name, axis->values[0]);
     rlar_params_free(copy);
     if (spec->n_methods == 1 && status < 0)
         return rlar__fail_in(ctx, status, "grid");
@@ -77,7 +78,7 @@ static rlar_status check_value(rlar_ctx *ctx, rlar_params *scratch, const char *
         return rlar__scaling_parse(ctx, value, &scaling);
     if (strcmp(name, "classifier") == 0)
         return rlar_classifier_check(ctx, value, rlar_params_method(scratch)->name);
-    return rlar_params_set(ctx, scratch, name, value);
+    return rlar__fit_params_set(ctx, scratch, name, value);
 }
 
 /* ---- Building ---- */
@@ -158,7 +159,7 @@ rlar_status rlar__grid_build(rlar_ctx *ctx, const rlar_eval_spec *spec, int64_t 
                              rlar_grid *out) {
     rlar_grid grid = {.cells = 1};
     rlar_params *scratch = NULL;
-    rlar_status status = rlar_params_copy(ctx, spec->methods[method], &scratch);
+    rlar_status status = rlar__fit_params_copy(ctx, spec->methods[method], &scratch);
     if (status >= 0 && spec->tune != RLAR_TUNE_NONE)
         status = fill_grid(ctx, spec, scratch, &grid);
     rlar_params_free(scratch);
@@ -238,14 +239,14 @@ static rlar_status set_axis(rlar_ctx *ctx, rlar_cell *cell, const char *name, co
     else if (strcmp(name, "classifier") == 0)
         cell->classifier = value;
     else
-        return rlar_params_set(ctx, cell->params, name, value);
+        return rlar__fit_params_set(ctx, cell->params, name, value);
     return RLAR_OK;
 }
 
 rlar_status rlar__grid_cell(rlar_ctx *ctx, const rlar_eval_spec *spec, int64_t method,
                             const rlar_grid *grid, int64_t cell, rlar_cell *out) {
     rlar_cell made = {.scale = spec->scale, .classifier = spec->classifier};
-    rlar_status status = rlar_params_copy(ctx, spec->methods[method], &made.params);
+    rlar_status status = rlar__fit_params_copy(ctx, spec->methods[method], &made.params);
     for (int64_t i = 0; status >= 0 && i < grid->n_axes; i++)
         status =
             set_axis(ctx, &made, rlar__texts_at(&grid->names, i), rlar__grid_value(grid, cell, i));

@@ -1,8 +1,10 @@
 /* journal.c - finished fits in a file: a head, then records that are only ever added.
  *
  * A record is written by one call, so a process that is killed leaves a whole record or a broken
- * end; the checksum tells. Numbers are as this machine has them: a journal is for going on, not for
- * passing on, and the head tells when it comes from a machine of another kind. */
+ * end; the checksum tells. The broken end is cut off. Damage before whole records (a bad disk, an
+ * editor) is left where it is and passed over: finished fits are never cut off. Numbers are as this
+ * machine has them: a journal is for going on, not for passing on, and the head tells when it comes
+ * from a machine of another kind. */
 #include "eval/journal.h"
 
 #include <errno.h>
@@ -202,25 +204,104 @@ static rlar_status cut_at(rlar_ctx *ctx, const rlar_journal *j, int64_t end) {
 
 /* ---- Open and close ---- */
 
-/* The record at the end of what is known, into the table; *size 0: there is no whole one. */
-static rlar_status load_record(rlar_ctx *ctx, rlar_journal *j, int64_t file_size, size_t *size) {
-    record r;
+/* The length of the whole record at `at`, which begins with *r; 0: there is none. */
+static rlar_status whole_at(rlar_ctx *ctx, const rlar_journal *j, int64_t at, int64_t file_size,
+                            record *r, size_t *size) {
     unsigned char *bytes = NULL;
     *size = 0;
-    if (file_size - j->end < (int64_t)sizeof r)
+    if (file_size - at < (int64_t)sizeof *r)
         return RLAR_OK;
-    RLAR_TRY(read_at(ctx, j, &r, sizeof r, j->end));
-    const size_t length = record_size(&r, file_size - j->end);
+    RLAR_TRY(read_at(ctx, j, r, sizeof *r, at));
+    const size_t length = record_size(r, file_size - at);
     if (length == 0)
         return RLAR_OK;
     RLAR_TRY(rlar__alloc(ctx, (int64_t)length, 1, "a record of the journal", &bytes));
-    const rlar_status status = read_at(ctx, j, bytes, length, j->end);
-    const bool whole = status >= 0 && check_of(bytes, length) == r.check;
+    const rlar_status status = read_at(ctx, j, bytes, length, at);
+    if (status >= 0 && check_of(bytes, length) == r->check)
+        *size = length;
     rlar__free(bytes);
-    if (!whole)
-        return status;
-    *size = length;
-    return table_add(ctx, j, (place){.key = r.key, .offset = j->end, .size = (int64_t)length});
+    return status;
+}
+
+/* The record at the end of what is known, into the table; *size 0: there is no whole one. */
+static rlar_status load_record(rlar_ctx *ctx, rlar_journal *j, int64_t file_size, size_t *size) {
+    record r;
+    RLAR_TRY(whole_at(ctx, j, j->end, file_size, &r, size));
+    if (*size == 0)
+        return RLAR_OK;
+    return table_add(ctx, j, (place){.key = r.key, .offset = j->end, .size = (int64_t)*size});
+}
+
+/* A search for whole records among bytes that are none. */
+typedef struct search {
+    unsigned char piece[1 << 15];
+    int64_t at; /* of the piece in the file */
+    size_t size;
+    int64_t work; /* bytes whose checksum was taken */
+} search;
+
+/* Is there a whole record at piece[i]? Most are within the piece. Bytes that look like the
+ * beginning of long records at every place would take for ever. */
+static rlar_status look_at(rlar_ctx *ctx, const rlar_journal *j, int64_t file_size, search *s,
+                           size_t i, bool *found) {
+    const int64_t most_work = INT64_C(1) << 28, at = s->at + (int64_t)i;
+    record r;
+    memcpy(&r, s->piece + i, sizeof r);
+    size_t length = record_size(&r, file_size - at);
+    *found = false;
+    if (length == 0)
+        return RLAR_OK;
+    s->work += (int64_t)length;
+    if (s->work > most_work)
+        return rlar__fail(ctx, RLAR_E_DATA,
+                          "%s: the journal is damaged at byte %lld or before, and what follows "
+                          "cannot be told; name another file, or remove it to begin anew",
+                          j->path, (long long)at);
+    if (length > s->size - i)
+        RLAR_TRY(whole_at(ctx, j, at, file_size, &r, &length));
+    else if (check_of(s->piece + i, length) != r.check)
+        length = 0;
+    *found = length > 0;
+    return RLAR_OK;
+}
+
+/* Where the next whole record begins, from `at` on; the end of the file: nowhere. */
+static rlar_status next_record(rlar_ctx *ctx, const rlar_journal *j, int64_t at, int64_t file_size,
+                               int64_t *next) {
+    search s = {.at = at};
+    bool found = false;
+    *next = file_size;
+    for (size_t i = 0; file_size - s.at >= (int64_t)sizeof(record); s.at += (int64_t)i) {
+        s.size = (size_t)rlar__min64((int64_t)sizeof s.piece, file_size - s.at);
+        RLAR_TRY(read_at(ctx, j, s.piece, s.size, s.at));
+        for (i = 0; i + sizeof(record) <= s.size; i++) {
+            RLAR_TRY(look_at(ctx, j, file_size, &s, i, &found));
+            if (found) {
+                *next = s.at + (int64_t)i;
+                return RLAR_OK;
+            }
+        }
+        RLAR_TRY(rlar__poll(ctx));
+    }
+    return RLAR_OK;
+}
+
+/* Behind what is known there is no whole record: go on with the next one, or the file ends here. */
+static rlar_status pass_damage(rlar_ctx *ctx, rlar_journal *j, int64_t *file_size) {
+    int64_t next;
+    RLAR_TRY(next_record(ctx, j, j->end + 1, *file_size, &next));
+    if (next < *file_size) {
+        rlar__log(ctx, RLAR_OK,
+                  "%s: %lld bytes from byte %lld on are damaged; their fits are made again, those "
+                  "behind them are kept",
+                  j->path, (long long)(next - j->end), (long long)j->end);
+        j->end = next;
+        return RLAR_OK;
+    }
+    rlar__log(ctx, RLAR_OK, "%s: %lld bytes at the end, which are no whole record, are cut off",
+              j->path, (long long)(*file_size - j->end));
+    *file_size = j->end;
+    return cut_at(ctx, j, j->end);
 }
 
 /* An empty file, or one whose head was cut off while it was written, begins anew. */
@@ -232,7 +313,7 @@ static rlar_status write_head(rlar_ctx *ctx, rlar_journal *j) {
 
 static rlar_status load(rlar_ctx *ctx, rlar_journal *j, int64_t file_size) {
     head found;
-    size_t size = 1;
+    size_t size = 0;
     const size_t there = file_size < (int64_t)sizeof found ? (size_t)file_size : sizeof found;
     RLAR_TRY(read_at(ctx, j, &found, there, 0));
     if (memcmp(&found, &HEAD, there) == 0 && there < sizeof found)
@@ -243,15 +324,12 @@ static rlar_status load(rlar_ctx *ctx, rlar_journal *j, int64_t file_size) {
                           "file, or remove it to begin anew",
                           j->path);
     j->end = (int64_t)sizeof found;
-    while (size > 0) {
+    while (j->end < file_size) {
         RLAR_TRY(load_record(ctx, j, file_size, &size));
+        if (size == 0)
+            RLAR_TRY(pass_damage(ctx, j, &file_size));
         j->end += (int64_t)size;
         RLAR_TRY(rlar__poll(ctx));
-    }
-    if (j->end < file_size) {
-        rlar__log(ctx, RLAR_OK, "%s: %lld bytes of a record that was not finished are cut off",
-                  j->path, (long long)(file_size - j->end));
-        RLAR_TRY(cut_at(ctx, j, j->end));
     }
     return RLAR_OK;
 }

@@ -18,8 +18,9 @@ rlar_key rlar__key_add_part(rlar_key key, const rlar_part *part);
 /* The method and all its parameters. */
 rlar_status rlar__key_add_params(rlar_ctx *ctx, const rlar_params *params, rlar_key *key);
 
-/* Open or make the file. What a broken end has left half written is cut off. Refused: another
- * file, a file that another process has open as a journal. */
+/* Open or make the file. What a broken end has left half written is cut off; damage before whole
+ * records is passed over. Refused: another file, a file that another process has open as a journal,
+ * one so damaged that whole records cannot be found in it. */
 rlar_status rlar__journal_open(rlar_ctx *ctx, const char *path, rlar_journal **out);
 void rlar__journal_close(rlar_journal *journal); /* NULL is legal */
 /* From any thread. The outcome of the fit, kept; out->done stays false where there is none. */

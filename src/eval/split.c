@@ -81,7 +81,7 @@ static rlar_status check_classes(rlar_ctx *ctx, const rlar_labels *labels, int64
 
 /* Small classes are legal here: leave-one-out is n folds. */
 static rlar_status check_folds(rlar_ctx *ctx, const rlar_labels *labels, int64_t folds) {
-    if (folds < 2 || folds > labels->n)
+    if (folds > labels->n)
         return rlar__fail(ctx, RLAR_E_ARG, "folds is %lld; choose 2 to %lld, the number of samples",
                           (long long)folds, (long long)labels->n);
     int64_t small = 0, smallest = 0;
@@ -136,8 +136,6 @@ static rlar_status mark_rows(rlar_ctx *ctx, const rlar_labels *labels, int64_t t
 static rlar_status check_given(rlar_ctx *ctx, const rlar_labels *labels,
                                const rlar_split_rule *rule) {
     bool *seen = NULL;
-    if (!rule->given)
-        return rlar__fail(ctx, RLAR_E_ARG, "given splits are promised, none is there");
     RLAR_TRY(rlar__alloc(ctx, labels->n, sizeof *seen, "the marks", &seen));
     rlar_status status = RLAR_OK;
     for (int64_t t = 0; t < rule->trials && status >= 0; t++) {
@@ -151,29 +149,45 @@ static rlar_status check_given(rlar_ctx *ctx, const rlar_labels *labels,
     return status;
 }
 
-rlar_status rlar__split_check(rlar_ctx *ctx, const rlar_labels *labels,
-                              const rlar_split_rule *rule) {
+rlar_status rlar__split_rule_check(rlar_ctx *ctx, const rlar_split_rule *rule) {
     switch (rule->kind) {
     case RLAR_SPLIT_PER_CLASS:
-        if (rule->per_class < 1)
-            return rlar__fail(ctx, RLAR_E_ARG, "per_class is %lld; choose at least 1",
-                              (long long)rule->per_class);
-        return check_classes(ctx, labels, rule->per_class);
+        return rule->per_class >= 1
+                   ? RLAR_OK
+                   : rlar__fail(ctx, RLAR_E_ARG, "per_class is %lld; choose at least 1",
+                                (long long)rule->per_class);
     case RLAR_SPLIT_FRACTION:
-        if (!(rule->fraction > 0 && rule->fraction < 1))
-            return rlar__fail(ctx, RLAR_E_ARG, "fraction is %g; choose more than 0 and less than 1",
-                              rule->fraction);
-        RLAR_TRY(check_classes(ctx, labels, 1));
-        note_small_share(ctx, labels, rule->fraction);
-        return RLAR_OK;
+        return rule->fraction > 0 && rule->fraction < 1
+                   ? RLAR_OK
+                   : rlar__fail(ctx, RLAR_E_ARG,
+                                "fraction is %g; choose more than 0 and less than 1",
+                                rule->fraction);
     case RLAR_SPLIT_FOLDS:
-        return check_folds(ctx, labels, rule->folds);
+        return rule->folds >= 2 ? RLAR_OK
+                                : rlar__fail(ctx, RLAR_E_ARG, "folds is %lld; choose at least 2",
+                                             (long long)rule->folds);
     case RLAR_SPLIT_GIVEN:
-        return check_given(ctx, labels, rule);
+        return rule->given
+                   ? RLAR_OK
+                   : rlar__fail(ctx, RLAR_E_ARG, "given splits are promised, none is there");
     }
     return rlar__fail(ctx, RLAR_E_ARG,
                       "split %d is unknown; choose per class, fraction, folds or given",
                       (int)rule->kind);
+}
+
+rlar_status rlar__split_check(rlar_ctx *ctx, const rlar_labels *labels,
+                              const rlar_split_rule *rule) {
+    RLAR_TRY(rlar__split_rule_check(ctx, rule));
+    if (rule->kind == RLAR_SPLIT_FOLDS)
+        return check_folds(ctx, labels, rule->folds);
+    if (rule->kind == RLAR_SPLIT_GIVEN)
+        return check_given(ctx, labels, rule);
+    const bool share = rule->kind == RLAR_SPLIT_FRACTION;
+    RLAR_TRY(check_classes(ctx, labels, share ? 1 : rule->per_class));
+    if (share)
+        note_small_share(ctx, labels, rule->fraction);
+    return RLAR_OK;
 }
 
 /* ---- Splitting ---- */

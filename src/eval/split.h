@@ -40,6 +40,8 @@ uint64_t rlar__data_id(const rlar_labels *labels);
 void rlar__group_by_class(const rlar_labels *labels, const int64_t *rows, int64_t n,
                           int64_t *grouped, int64_t *first);
 
+/* What is wrong with the rule whatever the data; of given splits only whether there are any. */
+rlar_status rlar__split_rule_check(rlar_ctx *ctx, const rlar_split_rule *rule);
 /* Can every trial be made? Names the first class that is too small; warns of classes smaller than
  * the number of folds. */
 rlar_status rlar__split_check(rlar_ctx *ctx, const rlar_labels *labels,

@@ -106,8 +106,8 @@ static rlar_status prepare_training(rlar_ctx *ctx, rlar_unit *u, const rlar_cell
     options.scale = cell->scale;
     options.rows = u->rows.train;
     options.n_rows = u->rows.n_train;
-    RLAR_TRY(rlar__training_new(ctx, u->run->data, &options, cell->params, u->run->threads,
-                                &u->training));
+    RLAR_TRY((u->run->spec->fill ? rlar__training_filled : rlar__training_new)(
+        ctx, u->run->data, &options, cell->params, u->run->threads, &u->training));
     return rlar__training_share(ctx, u->training, cell->params, fits);
 }
 

@@ -73,6 +73,10 @@ extern const rlar_method rlar__method_rlar, rlar__method_rr, rlar__method_lsr, r
     rlar__method_mpda, rlar__method_rslda, rlar__method_alpr, rlar__method_rfs;
 const rlar_method *rlar__method_find(const char *name);
 
+/* The public calls, without the beginning of one. */
+rlar_status rlar__params_copy(rlar_ctx *ctx, const rlar_params *params, rlar_params **out);
+rlar_status rlar__params_set(rlar_ctx *ctx, rlar_params *params, const char *name,
+                             const char *value);
 /* The value of a parameter that the method's table has. */
 double rlar__param(const rlar_params *params, const char *name);
 int64_t rlar__param_int(const rlar_params *params, const char *name);

@@ -49,23 +49,31 @@ rlar_status rlar_params_new(rlar_ctx *ctx, const char *name, rlar_params **out) 
     if (!ctx || !name || !out)
         return rlar__fail(ctx, RLAR_E_ARG, "rlar_params_new: ctx, method and out are needed");
     rlar__begin(ctx);
-    *out = NULL;
     const rlar_method *method = rlar__method_find(name);
+    rlar_params *made;
     if (!method)
         return unknown_method(ctx, name);
-    RLAR_TRY(rlar__calloc(ctx, 1, sizeof **out, "parameters", out));
-    (*out)->method = method;
+    RLAR_TRY(rlar__calloc(ctx, 1, sizeof *made, "parameters", &made));
+    made->method = method;
     for (int i = 0; method->def.params[i].name; i++)
-        (*out)->value[i] = method->def.params[i].value;
+        made->value[i] = method->def.params[i].value;
+    *out = made;
+    return RLAR_OK;
+}
+
+rlar_status rlar__params_copy(rlar_ctx *ctx, const rlar_params *params, rlar_params **out) {
+    rlar_params *made;
+    RLAR_TRY(rlar__alloc(ctx, 1, sizeof *made, "parameters", &made));
+    *made = *params;
+    *out = made;
     return RLAR_OK;
 }
 
 rlar_status rlar_params_copy(rlar_ctx *ctx, const rlar_params *params, rlar_params **out) {
     if (!ctx || !params || !out)
         return rlar__fail(ctx, RLAR_E_ARG, "rlar_params_copy: ctx, params and out are needed");
-    RLAR_TRY(rlar__alloc(ctx, 1, sizeof **out, "parameters", out));
-    **out = *params;
-    return RLAR_OK;
+    rlar__begin(ctx);
+    return rlar__params_copy(ctx, params, out);
 }
 
 void rlar_params_free(rlar_params *params) {
@@ -133,10 +141,8 @@ static rlar_status unknown_parameter(rlar_ctx *ctx, const rlar_params *params, c
                       def->name, name, list);
 }
 
-rlar_status rlar_params_set(rlar_ctx *ctx, rlar_params *params, const char *name,
-                            const char *value) {
-    if (!ctx || !params || !name || !value)
-        return rlar__fail(ctx, RLAR_E_ARG, "rlar_params_set: all arguments are needed");
+rlar_status rlar__params_set(rlar_ctx *ctx, rlar_params *params, const char *name,
+                             const char *value) {
     const int i = find(params, name);
     if (i < 0)
         return unknown_parameter(ctx, params, name);
@@ -145,9 +151,18 @@ rlar_status rlar_params_set(rlar_ctx *ctx, rlar_params *params, const char *name
                                           : set_number(ctx, def, value, &params->value[i]);
 }
 
+rlar_status rlar_params_set(rlar_ctx *ctx, rlar_params *params, const char *name,
+                            const char *value) {
+    if (!ctx || !params || !name || !value)
+        return rlar__fail(ctx, RLAR_E_ARG, "rlar_params_set: all arguments are needed");
+    rlar__begin(ctx);
+    return rlar__params_set(ctx, params, name, value);
+}
+
 rlar_status rlar_params_preset(rlar_ctx *ctx, rlar_params *params, const char *preset) {
     if (!ctx || !params || !preset)
         return rlar__fail(ctx, RLAR_E_ARG, "rlar_params_preset: all arguments are needed");
+    rlar__begin(ctx);
     const bool paper = strcmp(preset, "paper") == 0;
     if (!paper && strcmp(preset, "default") != 0)
         return rlar__fail(ctx, RLAR_E_ARG, "unknown preset \"%.40s\"; there are: default, paper",
@@ -156,7 +171,7 @@ rlar_status rlar_params_preset(rlar_ctx *ctx, rlar_params *params, const char *p
     for (int i = 0; table[i].name; i++) {
         params->value[i] = table[i].value;
         if (paper && table[i].preset)
-            RLAR_TRY(rlar_params_set(ctx, params, table[i].name, table[i].preset));
+            RLAR_TRY(rlar__params_set(ctx, params, table[i].name, table[i].preset));
     }
     return RLAR_OK;
 }

@@ -7,6 +7,7 @@
 #include "model/model_header.h"
 
 #include "data/labels.h"
+#include "model/json_parse.h"
 #include "model/model_file.h"
 
 #include <string.h>
@@ -18,28 +19,23 @@ enum { KNOWN_KEYS = sizeof known_keys / sizeof known_keys[0], NEEDED_KEYS = KNOW
 
 /* ---- JSON ---- */
 
-/* Duplicate keys are refused: two readers could believe different ones. NUL in a text is refused by
- * jansson itself, so strlen() sees all of it. */
-static rlar_status parse_json(rlar_ctx *ctx, const char *what, const char *text, size_t size,
-                              json_t **out) {
-    json_error_t error = {0};
-    json_t *json = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
-    /* Every fault of the text has a code; without one an allocation of jansson has failed. */
-    if (json == NULL && (json_error_code(&error) == json_error_unknown ||
-                         json_error_code(&error) == json_error_out_of_memory))
-        return rlar__fail(ctx, RLAR_E_NOMEM, "%s: no memory for %zu bytes of JSON", what, size);
-    if (json == NULL)
-        return rlar__fail(ctx, RLAR_E_MODEL,
-                          "%s is not valid JSON at byte %d (%.80s); make the model again", what,
-                          error.position, error.text);
-    *out = json;
-    return RLAR_OK;
-}
+/* A header of format 1 has at most 115 values: itself, the metadata with 9 texts, and 13 tensors of
+ * 8 each. There is room for later formats, which are refused by their number. Parameters are pairs
+ * of texts, and no method has a tenth of so many. */
+enum { MOST_VALUES = 1024 };
 
 rlar_status rlar__header_parse(rlar_ctx *ctx, const unsigned char *text, size_t size,
                                rlar_header *out) {
     memset(out, 0, sizeof *out);
-    RLAR_TRY(parse_json(ctx, "the header", (const char *)text, size, &out->root));
+    const rlar_json_count count = rlar__json_count((const char *)text, size);
+    if (count.values > MOST_VALUES)
+        return rlar__fail(ctx, RLAR_E_MODEL,
+                          "not an rlar model: a JSON header of more than %d values; a model is a "
+                          "safetensors file made by rlar fit DATA -o MODEL",
+                          MOST_VALUES);
+    out->memory = ctx->memory;
+    RLAR_TRY(rlar__json_parse(ctx, "the header", (const char *)text, size, count, &out->reserved,
+                              &out->root));
     out->metadata = json_object_get(out->root, "__metadata__");
     return RLAR_OK;
 }
@@ -49,6 +45,8 @@ void rlar__header_free(rlar_header *header) {
     json_decref(header->features);
     json_decref(header->classes);
     json_decref(header->root);
+    if (header->memory != NULL)
+        rlar__give_back(header->memory, header->reserved);
     memset(header, 0, sizeof *header);
 }
 
@@ -57,11 +55,25 @@ static const char *meta_text(const rlar_header *header, const char *key) {
     return json_string_value(json_object_get(header->metadata, key));
 }
 
-/* Parse the JSON that a metadata text holds. */
-static rlar_status parse_nested(rlar_ctx *ctx, const rlar_header *header, const char *key,
-                                json_type type, json_t **out) {
+/* Parse the JSON that a metadata text holds: one list or object of at most so many texts, which are
+ * counted before anything is made of them. */
+static rlar_status parse_nested(rlar_ctx *ctx, rlar_header *header, const char *key, json_type type,
+                                int64_t most, json_t **out) {
     const char *text = meta_text(header, key);
-    RLAR_TRY(parse_json(ctx, key, text, strlen(text), out));
+    const size_t size = strlen(text);
+    const rlar_json_count count = rlar__json_count(text, size);
+    const size_t entries = count.values - count.containers;
+    if (count.containers > 1)
+        return rlar__fail(ctx, RLAR_E_MODEL,
+                          "metadata \"%s\" holds %zu lists or objects in another, not texts; make "
+                          "the model again",
+                          key, count.containers - 1);
+    if (entries > (uint64_t)most)
+        return rlar__fail(ctx, RLAR_E_MODEL,
+                          "metadata \"%s\" holds %zu texts, at most %lld belong there; make the "
+                          "model again",
+                          key, entries, (long long)most);
+    RLAR_TRY(rlar__json_parse(ctx, key, text, size, count, &header->reserved, out));
     if (json_typeof(*out) != type)
         return rlar__fail(ctx, RLAR_E_MODEL,
                           "metadata \"%s\" is not a JSON %s; make the model again", key,
@@ -190,11 +202,11 @@ static rlar_status check_params(rlar_ctx *ctx, const rlar_header *header) {
 static rlar_status read_metadata(rlar_ctx *ctx, rlar_header *header) {
     RLAR_TRY(check_metadata(ctx, header));
     RLAR_TRY(read_scale(ctx, header, &header->sizes.scaling));
-    RLAR_TRY(parse_nested(ctx, header, "params", JSON_OBJECT, &header->params));
+    RLAR_TRY(parse_nested(ctx, header, "params", JSON_OBJECT, MOST_VALUES, &header->params));
     RLAR_TRY(check_params(ctx, header));
-    RLAR_TRY(parse_nested(ctx, header, "classes", JSON_ARRAY, &header->classes));
+    RLAR_TRY(parse_nested(ctx, header, "classes", JSON_ARRAY, INT32_MAX, &header->classes));
     const size_t c = json_array_size(header->classes);
-    if (c < 1 || c > INT32_MAX)
+    if (c < 1)
         return rlar__fail(ctx, RLAR_E_MODEL,
                           "%zu classes: at least one is needed; make the model again", c);
     header->sizes.c = (int64_t)c;
@@ -322,8 +334,9 @@ rlar_status rlar__header_sizes(rlar_ctx *ctx, rlar_header *header, size_t data_s
     RLAR_TRY(check_tensors(ctx, header, data_size));
     if (meta_text(header, "features") == NULL)
         return RLAR_OK;
-    RLAR_TRY(parse_nested(ctx, header, "features", JSON_ARRAY, &header->features));
-    return check_feature_names(ctx, header->features, header->sizes.d);
+    const int64_t d = header->sizes.d;
+    RLAR_TRY(parse_nested(ctx, header, "features", JSON_ARRAY, d, &header->features));
+    return check_feature_names(ctx, header->features, d);
 }
 
 /* ---- Texts ---- */

@@ -13,6 +13,8 @@ typedef struct rlar_header {
     json_t *features; /* the same of metadata.features, or NULL */
     json_t *params;   /* the object in metadata.params */
     rlar_model sizes; /* d, p, c, n and the kinds of scaling; no arrays */
+    rlar_memory *memory;
+    size_t reserved; /* of that memory, for the trees above */
 } rlar_header;
 
 /* Read the JSON. Whatever happens, rlar__header_free() is legal afterwards. */

@@ -37,6 +37,17 @@ class Evaluate(Case):
         return self.only(*args, **options)["accuracy"]["mean"]
 
 
+class Missing(Evaluate):
+    def test_means_are_those_of_the_training_part(self):
+        """A column that one sample has: only training parts with that sample know a mean."""
+        x, y = hard_data()
+        x[1:, 2] = np.nan
+        self.write("holed.csv", table_text(x, y).replace("nan", ""))
+        for verb in (("evaluate", "--train-per-class", "5"), ("tune", "--grid", "alpha=0.1")):
+            run = self.run_rlar(verb[0], "holed.csv", "--missing", "mean", "--trials", "4", *verb[1:])
+            self.assertRegex(run.err, r"is missing in all \d+ training samples")
+
+
 class Keys(Evaluate):
     def test_contract(self):
         whole = self.evaluate("--train-per-class", "5")

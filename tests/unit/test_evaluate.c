@@ -344,6 +344,70 @@ static void test_threads(void **state) {
     }
 }
 
+/* Fill every part with the means of what its training samples have. */
+static void hand_fill(world *w, const double *holed, const rlar_part *part) {
+    memcpy(w->x, holed, sizeof w->x);
+    for (int j = 0; j < D; j++) {
+        double sum = 0, known = 0;
+        for (int64_t i = 0; i < part->n_train; i++) {
+            const double value = holed[part->train[i] * D + j];
+            sum += isnan(value) ? 0 : value;
+            known += !isnan(value);
+        }
+        for (int i = 0; i < N; i++)
+            if (isnan(w->x[i * D + j]))
+                w->x[i * D + j] = sum / known;
+    }
+}
+
+/* Missing values become the means of each training part, not of all samples. */
+static void test_fill(void **state) {
+    (void)state;
+    world w;
+    rlar_eval_result r;
+    double holed[N * D];
+    world_open(&w, 2);
+    for (int i = 0; i < N * D; i += 5)
+        w.x[i] = NAN;
+    memcpy(holed, w.x, sizeof holed);
+    rlar_eval_spec spec = spec_of(&w, RLAR_TUNE_NONE);
+    spec.trials = 8;
+    spec.fill = 1;
+    rlar_eval *eval = evaluate(&w, &spec, &r);
+    assert_int_equal(r.failed, 0);
+    for (int64_t t = 0; t < r.trials; t++) {
+        rlar_labels labels;
+        rlar_part part = hand_split(&w, &spec, t, &labels);
+        hand_fill(&w, holed, &part);
+        assert_true(r.accuracy[t] == hand_fit(&w, &part, NULL, NULL, NULL, NULL));
+        rlar__part_free(&part);
+    }
+    rlar_eval_free(eval);
+    w.done = 0;
+    memcpy(w.x, holed, sizeof holed);
+    w.x[1] = INFINITY; /* beside a missing value */
+    spec.fill = 0;
+    eval = evaluate(&w, &spec, &r);
+    assert_int_equal(r.failed, 8);
+    assert_non_null(strstr(r.failure, "is missing (nan)"));
+    rlar_eval_free(eval);
+    w.done = 0;
+    spec.fill = 1;
+    eval = evaluate(&w, &spec, &r);
+    assert_true(r.failed > 0);
+    assert_non_null(strstr(r.failure, "sample 1, feature 2 is infinite"));
+    rlar_eval_free(eval);
+    w.done = 0;
+    for (int i = 0; i < N; i++)
+        w.x[i * D + 2] = NAN;
+    eval = evaluate(&w, &spec, &r);
+    assert_int_equal(r.failed, 8);
+    assert_non_null(strstr(r.failure, "feature 3 is missing in all 18 training samples; leave it"));
+    rlar_eval_free(eval);
+    w.done = 0;
+    world_close(&w);
+}
+
 /* A sample with a missing value spoils exactly the trials that train on it. */
 static void test_failed_trials(void **state) {
     (void)state;
@@ -483,6 +547,48 @@ static void test_bad_axes(void **state) {
     world_close(&w);
 }
 
+/* Before there are data, and before anything else is done with them. */
+static void refuse_check(world *w, const rlar_eval_spec *spec, const char *text) {
+    assert_int_equal(rlar_eval_check(w->ctx, spec), RLAR_E_ARG);
+    if (!strstr(rlar_ctx_error(w->ctx), text))
+        fail_msg("\"%s\" lacks \"%s\"", rlar_ctx_error(w->ctx), text);
+    expect(w, spec, RLAR_E_ARG, text);
+}
+
+static void test_check_splits(void **state) {
+    (void)state;
+    world w;
+    world_open(&w, 1);
+    rlar_eval_spec spec = spec_of(&w, RLAR_TUNE_NONE);
+    assert_int_equal(rlar_eval_check(w.ctx, &spec), RLAR_OK);
+    spec.per_class = 0;
+    refuse_check(&w, &spec, "per_class is 0; choose at least 1");
+    spec.split = (rlar_split)99;
+    refuse_check(&w, &spec, "split 99 is unknown");
+    spec.split = RLAR_SPLIT_FRACTION;
+    spec.fraction = 2;
+    refuse_check(&w, &spec, "fraction is 2; choose more than 0 and less than 1");
+    spec.fraction = NAN;
+    refuse_check(&w, &spec, "fraction is nan");
+    spec.fraction = 0.5;
+    assert_int_equal(rlar_eval_check(w.ctx, &spec), RLAR_OK);
+    spec.split = RLAR_SPLIT_FOLDS;
+    spec.folds = 1;
+    refuse_check(&w, &spec, "folds is 1; choose at least 2");
+    spec.folds = INT64_MAX;
+    assert_int_equal(rlar_eval_check(w.ctx, &spec), RLAR_OK);
+    expect(&w, &spec, RLAR_E_ARG, "the number of samples");
+    spec.folds = 2;
+    assert_int_equal(rlar_eval_check(w.ctx, &spec), RLAR_OK);
+    spec.split = RLAR_SPLIT_GIVEN;
+    refuse_check(&w, &spec, "given splits are promised, none is there");
+    const rlar_rows none[4] = {{0}};
+    spec.given = none;
+    assert_int_equal(rlar_eval_check(w.ctx, &spec), RLAR_OK);
+    expect(&w, &spec, RLAR_E_ARG, "has no samples");
+    world_close(&w);
+}
+
 static void test_bad_specs(void **state) {
     (void)state;
     world w;
@@ -543,11 +649,18 @@ static void test_cancel(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_no_tuning),  cmocka_unit_test(test_oracle),
-        cmocka_unit_test(test_cv),         cmocka_unit_test(test_choices_are_axes),
-        cmocka_unit_test(test_threads),    cmocka_unit_test(test_failed_trials),
-        cmocka_unit_test(test_lost_class), cmocka_unit_test(test_ties),
-        cmocka_unit_test(test_bad_axes),   cmocka_unit_test(test_bad_specs),
+        cmocka_unit_test(test_no_tuning),
+        cmocka_unit_test(test_oracle),
+        cmocka_unit_test(test_cv),
+        cmocka_unit_test(test_choices_are_axes),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_fill),
+        cmocka_unit_test(test_failed_trials),
+        cmocka_unit_test(test_lost_class),
+        cmocka_unit_test(test_ties),
+        cmocka_unit_test(test_bad_axes),
+        cmocka_unit_test(test_check_splits),
+        cmocka_unit_test(test_bad_specs),
         cmocka_unit_test(test_cancel),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -267,6 +267,7 @@ static void test_parameters(void **state) {
     }
     assert_true(rlar_params_get(p, "alpha") == 0.1);
     assert_int_equal(rlar_params_set(ctx, p, "alpha", "0.25"), RLAR_OK);
+    assert_string_equal(rlar_ctx_error(ctx), ""); /* no call leaves the error of another */
     assert_int_equal(rlar_params_set(ctx, p, "solver", "anneal"), RLAR_OK);
     assert_int_equal(rlar_params_copy(ctx, p, &copy), RLAR_OK);
     assert_int_equal(rlar_params_text(copy, "solver", text, sizeof text), 6);
@@ -277,6 +278,12 @@ static void test_parameters(void **state) {
     assert_true(rlar_params_get(p, "alpha") == 0.1 && rlar_params_get(p, "solver") == 0.0);
     assert_int_equal(rlar_params_preset(ctx, p, "best"), RLAR_E_ARG);
     assert_true(isnan(rlar_params_get(p, "gamma")));
+    rlar_params_free(copy);
+    assert_int_equal(rlar_params_copy(ctx, p, &copy), RLAR_OK);
+    assert_string_equal(rlar_ctx_error(ctx), "");
+    assert_int_equal(rlar_params_preset(ctx, p, "best"), RLAR_E_ARG);
+    assert_int_equal(rlar_params_preset(ctx, p, "paper"), RLAR_OK);
+    assert_string_equal(rlar_ctx_error(ctx), "");
     /* Every default, every preset and every grid value of every method is within its own bounds. */
     for (int64_t m = 0; rlar_method_at(m); m++)
         for (const rlar_param_def *d = rlar_method_at(m)->params; d->name; d++)

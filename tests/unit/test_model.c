@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <float.h>
 #include <jansson.h>
+#include <malloc.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -582,6 +583,148 @@ static void test_no_memory_for_json(void **state) {
     rlar_ctx_free(ctx);
 }
 
+/* What the JSON library holds, with the rounding and the header of the system's blocks. */
+static size_t json_held, json_peak;
+
+static void *json_count(size_t bytes) {
+    void *block = malloc(bytes);
+    json_held += block ? malloc_usable_size(block) + sizeof(size_t) : 0;
+    json_peak = json_held > json_peak ? json_held : json_peak;
+    return block;
+}
+
+static void json_uncount(void *block) {
+    json_held -= block ? malloc_usable_size(block) + sizeof(size_t) : 0;
+    free(block);
+}
+
+/* A growing text for headers that are long on purpose. */
+typedef struct long_text {
+    char *bytes;
+    size_t used;
+} long_text;
+
+static void put(long_text *t, const char *text, int times) {
+    const size_t length = strlen(text);
+    t->bytes = realloc(t->bytes, t->used + length * (size_t)times + 1);
+    assert_non_null(t->bytes);
+    for (int i = 0; i < times; i++, t->used += length)
+        memcpy(t->bytes + t->used, text, length + 1);
+}
+
+/* Load a model of this header, which ends here, and `data` bytes of zeros under a limit. */
+static rlar_status load_limited(long_text header, size_t data, int64_t limit, char *error,
+                                size_t error_size) {
+    rlar_ctx_options o = RLAR_INIT(rlar_ctx_options);
+    rlar_ctx *ctx = NULL;
+    rlar_model *m = NULL;
+    o.threads = 1, o.max_memory = limit;
+    assert_int_equal(rlar_ctx_new(&o, &ctx), RLAR_OK);
+    unsigned char *bytes = calloc(1, 8 + header.used + data);
+    assert_non_null(bytes);
+    for (int i = 0; i < 4; i++)
+        bytes[i] = (unsigned char)(header.used >> 8 * i);
+    memcpy(bytes + 8, header.bytes, header.used);
+    json_held = json_peak = 0;
+    json_set_alloc_funcs(json_count, json_uncount);
+    const rlar_status status =
+        rlar__model_load_bytes(ctx, bytes, 8 + header.used + data, false, &m);
+    json_set_alloc_funcs(malloc, free); /* before anything can fail: other tests go on */
+    snprintf(error, error_size, "%s", rlar_ctx_error(ctx));
+    rlar_model_free(m);
+    free(bytes);
+    free(header.bytes);
+    assert_int_equal(json_held, 0);
+    assert_int_equal(rlar_ctx_memory(ctx), 0);
+    assert_true(json_peak <= (size_t)rlar_ctx_memory_peak(ctx));
+    assert_true(rlar_ctx_memory_peak(ctx) <= limit);
+    rlar_ctx_free(ctx);
+    return status;
+}
+
+#define LIST_START                                                                                 \
+    "{\"__metadata__\":{\"format\":\"rlar\",\"format_version\":\"1\",\"method\":\"m\","            \
+    "\"params\":\"{}\",\"scale\":\"unit\",\"version\":\"1\","                                      \
+    "\"checksum\":\"crc64-xz:0000000000000000\","
+
+/* One feature and no references, so these are 24 bytes of numbers. */
+static long_text with_list(const char *key, const char *entry, int times, const char *last) {
+    long_text t = {0};
+    put(&t, LIST_START, 1);
+    put(&t, strcmp(key, "classes") == 0 ? "" : "\"classes\":\"[\\\"a\\\"]\",", 1);
+    put(&t, "\"", 1);
+    put(&t, key, 1);
+    put(&t, "\":\"[", 1);
+    put(&t, entry, times);
+    put(&t, last, 1);
+    put(&t, "]\"}," W_AND_B REFERENCES, 1);
+    return t;
+}
+
+/* What the parser would make of many small values is refused before, or held against the limit. */
+static void test_json_memory(void **state) {
+    (void)state;
+    enum { LIMIT = 10 << 20, TIMES = 300000 };
+    char error[RLAR_ERROR_SIZE];
+    long_text t = {0};
+    put(&t, "{\"a\":[{}", 1);
+    put(&t, ",{}", TIMES);
+    put(&t, "]}", 1);
+    assert_int_equal(load_limited(t, 0, LIMIT, error, sizeof error), RLAR_E_MODEL);
+    assert_non_null(strstr(error, "not an rlar model: a JSON header of more than 1024 values"));
+    assert_int_equal(json_peak, 0);
+    /* One text of many bytes is no value more, but the parser holds it several times. */
+    t = (long_text){0};
+    put(&t, "{\"a\":\"", 1);
+    put(&t, "\\\",{", TIMES * 10);
+    put(&t, "\"}", 1);
+    assert_int_equal(load_limited(t, 0, LIMIT, error, sizeof error), RLAR_E_NOMEM);
+    assert_non_null(strstr(error, "the header: "));
+    assert_int_equal(json_peak, 0);
+    /* The lists. */
+    t = with_list("classes", "\\\"a\\\",", TIMES, "\\\"a\\\"");
+    assert_int_equal(load_limited(t, 24, LIMIT, error, sizeof error), RLAR_E_NOMEM);
+    assert_non_null(strstr(error, "classes: 3"));
+    t = with_list("classes", "{},", TIMES, "{}");
+    assert_int_equal(load_limited(t, 24, LIMIT, error, sizeof error), RLAR_E_MODEL);
+    assert_non_null(strstr(error, "metadata \"classes\" holds 300001 lists or objects in another"));
+    t = with_list("features", "\\\"a\\\",", TIMES, "\\\"a\\\"");
+    assert_int_equal(load_limited(t, 24, LIMIT, error, sizeof error), RLAR_E_MODEL);
+    assert_non_null(strstr(error, "metadata \"features\" holds 300001 texts, at most 1 belong"));
+    t = with_list("features", "", 0, "\\\"a, [b]\\\"");
+    assert_int_equal(load_limited(t, 24, LIMIT, error, sizeof error), RLAR_OK);
+}
+
+/* The account is no less than what the parser takes: short and long texts, and objects. */
+static void test_json_account(void **state) {
+    (void)state;
+    char error[RLAR_ERROR_SIZE];
+    for (int times = 1; times < 70000; times = 2 * times + 1) {
+        long_text t = with_list("classes", "\\\"a\\\",", times, "\\\"a\\\"");
+        assert_int_equal(load_limited(t, 24, 1 << 30, error, sizeof error), RLAR_E_MODEL);
+        assert_non_null(strstr(error, "are both named"));
+        t = with_list("features", "", 0, "\\\"");
+        t.used -= strlen("]\"}," W_AND_B REFERENCES);
+        put(&t, "name ", times);
+        put(&t, "\\\"]\"}," W_AND_B REFERENCES, 1);
+        assert_int_equal(load_limited(t, 24, 1 << 30, error, sizeof error), RLAR_OK);
+        t = (long_text){0};
+        put(&t, "{\"a\":[{}", 1);
+        put(&t, ",{}", times % 1000);
+        put(&t, "]}", 1);
+        assert_int_equal(load_limited(t, 0, 1 << 30, error, sizeof error), RLAR_E_MODEL);
+        t = (long_text){0};
+        put(&t, "{\"a\":{}", 1);
+        for (int i = 0; i < times % 1000; i++) {
+            char pair[32];
+            snprintf(pair, sizeof pair, ",\"%d\":{}", i);
+            put(&t, pair, 1);
+        }
+        put(&t, "}", 1);
+        assert_int_equal(load_limited(t, 0, 1 << 30, error, sizeof error), RLAR_E_MODEL);
+    }
+}
+
 static void test_not_a_model(void **state) {
     (void)state;
     static const char *const starts[] = {"", "a", "sepal_length,sepal_width\n5.1,3.5\n",
@@ -784,6 +927,8 @@ int main(void) {
         cmocka_unit_test(test_files),
         cmocka_unit_test(test_names_stay_on_a_line),
         cmocka_unit_test(test_file_without_a_size),
+        cmocka_unit_test(test_json_memory),
+        cmocka_unit_test(test_json_account),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "eval/grid.h"
@@ -146,6 +147,12 @@ static void test_refused_where_it_does_not_fit(void **unused) {
     assert_true(fit_from(&w, "rlar", "", NULL, 0, NULL, &start, &info) >= 0);
     refused(&w, "relsr", start, "a model of rlar, not of relsr");
     refused(&wider, "rlar", start, "20 features, the data have 23");
+    rlar_fit_options o = RLAR_INIT(rlar_fit_options);
+    rlar_model *other = NULL;
+    o.scale = "unit";
+    assert_true(rlar_fit(w.ctx, w.data, NULL, &o, &other, NULL) >= 0);
+    refused(&w, "rlar", other, "the start was scaled by \"unit\", the data are by \"none\"");
+    rlar_model_free(other);
     for (int64_t i = 0; i < s.n; i++)
         s.label[i] += 1.0;
     assert_int_equal(rlar_data_set_label_numbers(w.ctx, w.data, s.label), RLAR_OK);
@@ -154,6 +161,39 @@ static void test_refused_where_it_does_not_fit(void **unused) {
     world_close(&w);
     world_close(&wider);
     labelled_free(&wide);
+    labelled_free(&s);
+}
+
+/* Names that differ are other features; where one of the two has none they are not compared. */
+static void test_other_names(void **unused) {
+    (void)unused;
+    enum { D = 20 };
+    labelled s = regime_samples(340, 1);
+    char text[D][8];
+    const char *names[D];
+    world w, nameless;
+    rlar_model *start = NULL, *model = NULL;
+    rlar_info info;
+    for (int j = 0; j < D; j++) {
+        snprintf(text[j], sizeof text[j], "f%d", j);
+        names[j] = text[j];
+    }
+    world_open(&w, 1, &s);
+    assert_int_equal(s.d, D);
+    assert_int_equal(rlar_data_set_features(w.ctx, w.data, names), RLAR_OK);
+    assert_true(fit_from(&w, "rlar", "", NULL, 0, NULL, &start, &info) >= 0);
+    assert_true(fit_from(&w, "rlar", "beta=0.2", NULL, 0, start, &model, &info) >= 0);
+    rlar_model_free(model);
+    model = NULL;
+    names[2] = "g";
+    assert_int_equal(rlar_data_set_features(w.ctx, w.data, names), RLAR_OK);
+    refused(&w, "rlar", start, "feature 3 is \"g\" in the data, \"f2\" in the start");
+    world_open(&nameless, 1, &s);
+    assert_true(fit_from(&nameless, "rlar", "", NULL, 0, start, &model, &info) >= 0);
+    rlar_model_free(model);
+    world_close(&nameless);
+    rlar_model_free(start);
+    world_close(&w);
     labelled_free(&s);
 }
 
@@ -291,6 +331,7 @@ int main(void) {
         cmocka_unit_test(test_as_low_as_without),
         cmocka_unit_test(test_ignored_elsewhere),
         cmocka_unit_test(test_refused_where_it_does_not_fit),
+        cmocka_unit_test(test_other_names),
         cmocka_unit_test(test_chains_cover_the_grid),
         cmocka_unit_test(test_grids_along_the_path),
         cmocka_unit_test(test_zero_maps_are_not_chosen),

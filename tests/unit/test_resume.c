@@ -185,6 +185,10 @@ static void test_other_fits_are_not_taken(void **state) {
     ((double *)w.s.x)[0] += 1e-9;
     rlar_eval_free(evaluate(&w, &r));
     assert_true(file_size(w.journal) > more);
+    const int64_t last = file_size(w.journal);
+    w.spec.fill = 1; /* where something is missing that is another fit */
+    rlar_eval_free(evaluate(&w, &r));
+    assert_true(file_size(w.journal) > last);
     world_close(&w);
 }
 
@@ -289,6 +293,158 @@ static void test_broken_end(void **state) {
     assert_same_results(&plain, &r);
     rlar_eval_free(eval);
     rlar_eval_free(first);
+    world_close(&w);
+}
+
+static void flip(const char *path, int64_t at) {
+    FILE *f = fopen(path, "r+b");
+    assert_non_null(f);
+    assert_int_equal(fseek(f, (long)at, SEEK_SET), 0);
+    const int byte = fgetc(f);
+    assert_int_equal(fseek(f, (long)at, SEEK_SET), 0);
+    assert_int_equal(fputc(byte ^ 255, f), byte ^ 255);
+    assert_int_equal(fclose(f), 0);
+}
+
+/* Eight records of which every third has the text of a failure, and every other mistakes. */
+enum { RECORDS = 8, HEAD_BYTES = 24, RECORD_BYTES = 64 };
+
+static rlar_key key_of(int64_t i) {
+    return rlar__key_add((rlar_key){{0}}, &i, sizeof i);
+}
+
+/* Returns where each begins and where the last ends. */
+static void write_records(rlar_ctx *ctx, const char *path, int64_t start[RECORDS + 1]) {
+    rlar_journal *j = NULL;
+    rlar_mistake wrong[RECORDS] = {{0, 1}, {1, 0}, {2, 1}, {0, 2}, {0, 1}, {1, 2}, {2, 0}, {1, 0}};
+    unlink(path);
+    assert_int_equal(rlar__journal_open(ctx, path, &j), RLAR_OK);
+    for (int i = 0; i < RECORDS; i++) {
+        start[i] = file_size(path);
+        const rlar_outcome outcome = {.accuracy = 0.125 * i,
+                                      .failure = i % 3 == 2 ? (char *)"no inverse" : NULL,
+                                      .wrong = wrong,
+                                      .n_wrong = i % 3 == 2 ? 0 : i};
+        assert_int_equal(rlar__journal_add(ctx, j, key_of(i), &outcome), RLAR_OK);
+    }
+    start[RECORDS] = file_size(path);
+    rlar__journal_close(j);
+}
+
+/* Opening twice: the second finds the file as the first left it. Which records are there. */
+static unsigned records_in(rlar_ctx *ctx, const char *path) {
+    unsigned found[2] = {0};
+    int64_t size[2];
+    for (int turn = 0; turn < 2; turn++) {
+        rlar_journal *j = NULL;
+        assert_int_equal(rlar__journal_open(ctx, path, &j), RLAR_OK);
+        for (int i = 0; i < RECORDS; i++) {
+            rlar_outcome out = {0};
+            assert_int_equal(rlar__journal_find(ctx, j, key_of(i), C, &out), RLAR_OK);
+            assert_true(!out.done || out.accuracy == 0.125 * i);
+            found[turn] |= (unsigned)out.done << i;
+            rlar__outcome_clear(&out);
+        }
+        rlar__journal_close(j);
+        size[turn] = file_size(path);
+    }
+    assert_int_equal(found[0], found[1]);
+    assert_int_equal(size[0], size[1]);
+    return found[0];
+}
+
+/* One damaged byte, wherever it is (the length too), costs its own record and no other. */
+static void test_damaged_byte(void **state) {
+    (void)state;
+    world w;
+    int64_t start[RECORDS + 1];
+    const unsigned all = (1u << RECORDS) - 1;
+    world_open(&w, "iters=3", RLAR_TUNE_NONE);
+    for (int i = 0; i < RECORDS; i++) {
+        write_records(w.ctx, w.journal, start);
+        for (int64_t at = start[i]; at < start[i + 1]; at += 3) {
+            flip(w.journal, at);
+            assert_int_equal(records_in(w.ctx, w.journal), all & ~(1u << i));
+            /* only the last is cut off */
+            assert_int_equal(file_size(w.journal), start[i == RECORDS - 1 ? i : RECORDS]);
+            if (i == RECORDS - 1)
+                write_records(w.ctx, w.journal, start);
+            else
+                flip(w.journal, at);
+            assert_int_equal(records_in(w.ctx, w.journal), all);
+        }
+    }
+    world_close(&w);
+}
+
+/* Two neighbours, the first and others; more bytes than a piece of the search holds; a record that
+ * is longer than a piece behind damage. What is made again is added at the end. */
+static void test_damage_between(void **state) {
+    (void)state;
+    enum { MANY = 70000 };
+    world w;
+    int64_t start[RECORDS + 1];
+    rlar_journal *j = NULL;
+    world_open(&w, "iters=3", RLAR_TUNE_NONE);
+    write_records(w.ctx, w.journal, start);
+    flip(w.journal, start[0] + 56);
+    flip(w.journal, start[3] + 1);
+    flip(w.journal, start[4] + 63);
+    assert_int_equal(records_in(w.ctx, w.journal), 0xe6);
+    const rlar_outcome outcome = {.accuracy = 0.375};
+    assert_int_equal(rlar__journal_open(w.ctx, w.journal, &j), RLAR_OK);
+    assert_int_equal(rlar__journal_add(w.ctx, j, key_of(3), &outcome), RLAR_OK);
+    rlar__journal_close(j);
+    assert_int_equal(records_in(w.ctx, w.journal), 0xee);
+    char *noise = calloc(1, MANY + 1);
+    assert_non_null(noise);
+    memset(noise, 'n', MANY);
+    append(w.journal, noise, MANY);
+    const int64_t size = file_size(w.journal);
+    assert_int_equal(records_in(w.ctx, w.journal), 0xee);
+    assert_int_equal(file_size(w.journal), size - MANY);
+    const rlar_outcome text = {.accuracy = 0.5, .failure = noise};
+    append(w.journal, noise, MANY);
+    /* The end of a journal of one long record, behind the noise. */
+    char other[80];
+    snprintf(other, sizeof other, "%s-long", w.journal);
+    assert_int_equal(rlar__journal_open(w.ctx, other, &j), RLAR_OK);
+    assert_int_equal(rlar__journal_add(w.ctx, j, key_of(4), &text), RLAR_OK);
+    rlar__journal_close(j);
+    FILE *f = fopen(other, "rb");
+    assert_non_null(f);
+    char *bytes = malloc(MANY + RECORD_BYTES);
+    assert_non_null(bytes);
+    assert_int_equal(fseek(f, HEAD_BYTES, SEEK_SET), 0);
+    assert_int_equal(fread(bytes, 1, MANY + RECORD_BYTES, f), MANY + RECORD_BYTES);
+    fclose(f);
+    append(w.journal, bytes, MANY + RECORD_BYTES);
+    assert_int_equal(records_in(w.ctx, w.journal), 0xfe);
+    unlink(other);
+    free(bytes);
+    free(noise);
+    world_close(&w);
+}
+
+/* Bytes that look like long records at every place: refused, and left as they are. */
+static void test_endless_damage(void **state) {
+    (void)state;
+    enum { WORDS = 60000 };
+    world w;
+    rlar_journal *j = NULL;
+    int64_t start[RECORDS + 1], *words = calloc(WORDS, sizeof *words);
+    assert_non_null(words);
+    world_open(&w, "iters=3", RLAR_TUNE_NONE);
+    write_records(w.ctx, w.journal, start);
+    for (int i = 0; i < WORDS; i += 2) /* failed, and the length of its text */
+        words[i + 1] = 1, words[i] = (WORDS - i) * 4;
+    append(w.journal, words, WORDS * sizeof *words);
+    const int64_t size = file_size(w.journal);
+    assert_int_equal(rlar__journal_open(w.ctx, w.journal, &j), RLAR_E_DATA);
+    assert_non_null(strstr(rlar_ctx_error(w.ctx), "cannot be told; name another file"));
+    assert_null(j);
+    assert_int_equal(file_size(w.journal), size);
+    free(words);
     world_close(&w);
 }
 
@@ -535,6 +691,9 @@ int main(void) {
         cmocka_unit_test(test_preset_in_the_grid),
         cmocka_unit_test(test_zero_maps_are_told_apart),
         cmocka_unit_test(test_broken_end),
+        cmocka_unit_test(test_damaged_byte),
+        cmocka_unit_test(test_damage_between),
+        cmocka_unit_test(test_endless_damage),
         cmocka_unit_test(test_no_journal),
         cmocka_unit_test(test_keys),
         cmocka_unit_test(test_coarse),

@@ -347,6 +347,32 @@ static void test_stream_of_data(void **state) {
 }
 
 /* A label that the model does not know has no text any more, so it cannot be written. */
+/* Labels in memory that are numbers have lost their spelling; a model whose names are not all
+ * numbers has it still. */
+static void test_lost_spelling(void **state) {
+    (void)state;
+    static const double x[] = {1, 2, 3, 4, 5, 6};
+    static const char *const cases[][2][3] = {
+        {{"01", "02", "a"}, {"01", "02", "2.0"}}, /* the model, the labels */
+        {{"01", "1.0", "a"}, {"1", "2", "1"}},    /* which of the two? */
+        {{"01", "1", "a"}, {"1", "1.0", "2"}},    /* the one that is named so */
+        {{"01", "x", "a"}, {"1", "x", "01"}},     /* no numbers, as they stand */
+    };
+    static const int64_t want[][3] = {{0, 1, 1}, {-1, -1, -1}, {1, 1, -1}, {-1, 1, 0}};
+    const rlar_view v = {.size = sizeof v, .type = RLAR_F64, .n = 3, .d = 2, .x = x, .stride = 2};
+    rlar_ctx *ctx = new_ctx();
+    for (int i = 0; i < 4; i++) {
+        rlar_model *m = make_model(ctx, names, 2, cases[i][0], 3);
+        rlar_data *data = NULL;
+        assert_int_equal(rlar_data_view(ctx, &v, &data), RLAR_OK);
+        assert_int_equal(rlar_data_set_labels(ctx, data, cases[i][1]), RLAR_OK);
+        check_data_stream(ctx, data, m, want[i]);
+        rlar_data_free(data);
+        rlar_model_free(m);
+    }
+    end_ctx(ctx);
+}
+
 static void test_unknown_label_is_not_written(void **state) {
     (void)state;
     desk d = new_desk();
@@ -447,14 +473,13 @@ static void test_dropped_are_told(void **state) {
 }
 
 /* A stream of data in memory: what was open is closed, wherever memory runs out. */
-static void test_data_stream_without_memory(void **state) {
-    (void)state;
+static void data_stream_without_memory(const char *const *known) {
     static const double x[] = {1, 2, 3, 4};
     static const char *const labels[] = {"1", "7"};
     const rlar_view v = {.size = sizeof v, .type = RLAR_F64, .n = 2, .d = 2, .x = x, .stride = 2};
     faulty f;
     rlar_ctx *ctx = new_faulty_ctx(&f);
-    rlar_model *m = make_model(ctx, names, 2, classes, 3);
+    rlar_model *m = make_model(ctx, names, 2, known, 3);
     rlar_data *data = NULL;
     rlar_status status = RLAR_E_NOMEM;
     int fault = 0;
@@ -480,6 +505,13 @@ static void test_data_stream_without_memory(void **state) {
     end_ctx(ctx);
 }
 
+static void test_data_stream_without_memory(void **state) {
+    (void)state;
+    static const char *const spelt[] = {"01", "7", "a"};
+    data_stream_without_memory(classes);
+    data_stream_without_memory(spelt);
+}
+
 /* The limit of the context holds for what a file asks for. */
 static void test_memory_limit(void **state) {
     (void)state;
@@ -499,19 +531,22 @@ static void test_memory_limit(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_blocks),
-                                       cmocka_unit_test(test_long_stream),
-                                       cmocka_unit_test(test_stream_refused),
-                                       cmocka_unit_test(test_model_by_name),
-                                       cmocka_unit_test(test_model_by_count),
-                                       cmocka_unit_test(test_model_stream),
-                                       cmocka_unit_test(test_stream_of_data),
-                                       cmocka_unit_test(test_every_length),
-                                       cmocka_unit_test(test_unknown_label_is_not_written),
-                                       cmocka_unit_test(test_missing_label),
-                                       cmocka_unit_test(test_dropped_are_told),
-                                       cmocka_unit_test(test_images),
-                                       cmocka_unit_test(test_data_stream_without_memory),
-                                       cmocka_unit_test(test_memory_limit)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_long_stream),
+        cmocka_unit_test(test_stream_refused),
+        cmocka_unit_test(test_model_by_name),
+        cmocka_unit_test(test_model_by_count),
+        cmocka_unit_test(test_model_stream),
+        cmocka_unit_test(test_stream_of_data),
+        cmocka_unit_test(test_every_length),
+        cmocka_unit_test(test_unknown_label_is_not_written),
+        cmocka_unit_test(test_missing_label),
+        cmocka_unit_test(test_dropped_are_told),
+        cmocka_unit_test(test_images),
+        cmocka_unit_test(test_data_stream_without_memory),
+        cmocka_unit_test(test_memory_limit),
+        cmocka_unit_test(test_lost_spelling),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
