@@ -239,6 +239,8 @@ int rlar__format_double(double value, char buf[RLAR_NUMBER_SIZE]);
 /* open() with O_CLOEXEC that goes on after an interruption. *fd is -1, with errno, where the system
  * refuses; the status is an error only when someone asked to stop. */
 rlar_status rlar__open(rlar_ctx *ctx, const char *path, int flags, int *fd);
+/* rlar_file_create() within another call, which may have been cancelled before. */
+rlar_status rlar__file_create(rlar_ctx *ctx, const char *path, rlar_file **out);
 /* CRC-64/XZ (crc64.c), to be continued: start with crc 0. */
 uint64_t rlar__crc64(uint64_t crc, const void *bytes, size_t size);
 

@@ -194,11 +194,10 @@ static rlar_status target_path(rlar_ctx *ctx, const char *path, char **out) {
     return rlar__strdup(ctx, real, out);
 }
 
-rlar_status rlar_file_create(rlar_ctx *ctx, const char *path, rlar_file **out) {
-    if (!ctx || !path || !out || !*path)
-        return rlar__fail(ctx, RLAR_E_ARG, "rlar_file_create: ctx, path and out are needed");
-    rlar__begin(ctx);
+rlar_status rlar__file_create(rlar_ctx *ctx, const char *path, rlar_file **out) {
     rlar_file *file;
+    if (!*path)
+        return rlar__fail(ctx, RLAR_E_ARG, "the name of the output file is empty; give one");
     RLAR_TRY(rlar__calloc(ctx, 1, sizeof *file, "an output file", &file));
     file->ctx = ctx;
     file->fd = file->folder = -1;
@@ -211,6 +210,13 @@ rlar_status rlar_file_create(rlar_ctx *ctx, const char *path, rlar_file **out) {
     }
     *out = file;
     return RLAR_OK;
+}
+
+rlar_status rlar_file_create(rlar_ctx *ctx, const char *path, rlar_file **out) {
+    if (!ctx || !path || !out)
+        return rlar__fail(ctx, RLAR_E_ARG, "rlar_file_create: ctx, path and out are needed");
+    rlar__begin(ctx);
+    return rlar__file_create(ctx, path, out);
 }
 
 /* write() until all is out; interrupted calls go on unless someone asked to stop. */

@@ -27,7 +27,7 @@ rlar_status rlar__out_open(rlar_ctx *ctx, const char *path, bool gzip, rlar_out 
     if (status >= 0 && gzip)
         status = begin_gzip(out);
     if (status >= 0)
-        status = rlar_file_create(ctx, path, &out->file);
+        status = rlar__file_create(ctx, path, &out->file);
     if (status < 0)
         rlar__out_abort(out);
     return status;

@@ -125,7 +125,7 @@ static rlar_status send_arrays(rlar_ctx *ctx, const rlar_checkpoint *cp, const r
 static rlar_status write_file(rlar_ctx *ctx, const rlar_checkpoint *cp, int64_t t,
                               const rlar_kept *kept, int count, writer *w) {
     const head h = head_of(cp, t, all_bytes(cp, kept, count));
-    w->status = rlar_file_create(ctx, cp->path, &w->file);
+    w->status = rlar__file_create(ctx, cp->path, &w->file);
     put(w, &h, sizeof h);
     for (int i = 0; i < count; i++)
         RLAR_TRY(put_array(ctx, cp, &kept[i], w));

@@ -334,7 +334,7 @@ rlar_status rlar_model_save(rlar_ctx *ctx, const rlar_model *model, const char *
     rlar_file *file = NULL;
     rlar_status status = save_bytes(ctx, model, &bytes, &size);
     if (status >= 0)
-        status = rlar_file_create(ctx, path, &file);
+        status = rlar__file_create(ctx, path, &file);
     if (status >= 0)
         status = rlar_file_write(file, bytes, size);
     rlar__free(bytes);

@@ -596,7 +596,7 @@ static void test_file_errors(void **state) {
     assert_int_equal(rlar_file_commit(file), RLAR_OK);
     rlar_file_abort(NULL);
     assert_int_equal(rlar_file_create(ctx, "", &file), RLAR_E_ARG);
-    assert_string_equal(rlar_ctx_error(ctx), "rlar_file_create: ctx, path and out are needed");
+    assert_string_equal(rlar_ctx_error(ctx), "the name of the output file is empty; give one");
     assert_int_equal(rlar_file_create(ctx, NULL, &file), RLAR_E_ARG);
     assert_int_equal(rlar_file_create(ctx, "x", NULL), RLAR_E_ARG);
     assert_int_equal(rlar_file_create(NULL, "x", &file), RLAR_E_ARG);
