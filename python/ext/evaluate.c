@@ -33,7 +33,9 @@ static void job_release(eval_job *j) {
 /* Zeroed room for so many, and at least one. */
 static void *room(Py_ssize_t count, size_t size) {
     void *memory = calloc((size_t)count + 1, size);
-    return memory ? memory : PyErr_NoMemory();
+    if (!memory)
+        PyErr_NoMemory();
+    return memory;
 }
 
 /* methods: a tuple of (name, (parameter, value, parameter, value, ...)). */
