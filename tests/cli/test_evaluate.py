@@ -7,7 +7,7 @@ import unittest
 
 import numpy as np
 
-from support import USAGE, Case, blobs, table_text, without_seconds
+from support import DATA, USAGE, Case, blobs, table_text, without_seconds
 
 BASE = ("--methods", "rlar", "--trials", "4", "--seed", "7", "-p", "iters=5")
 
@@ -35,6 +35,13 @@ class Evaluate(Case):
 
     def mean(self, *args, **options):
         return self.only(*args, **options)["accuracy"]["mean"]
+
+
+class Sizes(Evaluate):
+    def test_more_than_any_class_has(self):
+        """Also 2^63 - 1, which as a double is no int64 any more."""
+        for size in ("21", str(2**63 - 1)):
+            self.fails(DATA, "evaluate", "t.csv", *BASE, "--train-per-class", size, says=(r"20",))
 
 
 class Keys(Evaluate):
