@@ -16,6 +16,9 @@ typedef struct sizes {
 
 /* ---- options into the plan ---- */
 
+/* More samples than any class has, which is then told; and still a whole number as a double. */
+static const int64_t LARGEST_SIZE = (int64_t)1 << 53;
+
 /* The sizes of --train-per-class. */
 static int plan_sizes(cli *c, sizes *out) {
     cli_words list = {0};
@@ -25,7 +28,7 @@ static int plan_sizes(cli *c, sizes *out) {
     for (int i = 0; i < list.count && good; i++) {
         int64_t value = 0;
         good = cli_parse_int(list.item[i], 1, &value);
-        out->value[out->count++] = (double)value;
+        out->value[out->count++] = (double)(value < LARGEST_SIZE ? value : LARGEST_SIZE);
     }
     const int code = good ? cli_distinct(c, "--train-per-class", text, &list)
                           : cli_usage(c,

@@ -55,7 +55,9 @@ static const char *solve_name(const rlar_forecast *f) {
 }
 
 static json_t *whole(double bytes) {
-    return isfinite(bytes) ? json_integer((json_int_t)rint(bytes)) : json_null();
+    if (!isfinite(bytes))
+        return json_null();
+    return fabs(bytes) < 9e18 ? json_integer((json_int_t)rint(bytes)) : json_real(bytes);
 }
 
 static json_t *pair(double all, double busiest) {

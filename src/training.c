@@ -348,7 +348,7 @@ rlar_status rlar__training_forecast(rlar_ctx *ctx, const rlar_training *t,
     /* The model and its references are made when the method has given back what it took. */
     const double after = 8.0 * (d * p + (n + padded) * p);
     const double bytes = beside + fmax((double)out->bytes, after);
-    if (out->bytes < 0 || bytes > 0x1p62)
+    if (out->bytes < 0 || bytes >= (double)RLAR_BYTES_BEYOND)
         return rlar__fail(ctx, RLAR_E_TOO_LARGE,
                           "%s: a fit of %lld samples of %lld features does not fit the address "
                           "space; use less data",

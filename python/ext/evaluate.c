@@ -1,6 +1,7 @@
 /* evaluate.c - evaluate(): methods on the same splits, tuned or not, as dictionaries. */
 #include "ext.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 typedef struct eval_job {
@@ -33,7 +34,9 @@ static void job_release(eval_job *j) {
 /* Zeroed room for so many, and at least one. */
 static void *room(Py_ssize_t count, size_t size) {
     void *memory = calloc((size_t)count + 1, size);
-    return memory ? memory : PyErr_NoMemory();
+    if (!memory)
+        PyErr_NoMemory();
+    return memory;
 }
 
 /* methods: a tuple of (name, (parameter, value, parameter, value, ...)). */
@@ -82,6 +85,12 @@ static int take_grid(eval_job *j) {
     return 0;
 }
 
+/* A count that came as a float, as shares do; what no count can be is more than there are samples.
+ */
+static int64_t whole(double size) {
+    return fabs(size) < 9e18 ? (int64_t)size : INT64_MAX;
+}
+
 static int take_arguments(PyObject *args, PyObject *keywords, eval_job *j) {
     static char *names[] = {
         "samples",    "classes", "labels",  "features",   "methods",    "split",    "size",
@@ -103,9 +112,9 @@ static int take_arguments(PyObject *args, PyObject *keywords, eval_job *j) {
         labelled_take(x, classes, labels, features, &j->l) < 0)
         return -1;
     s->split = (rlar_split)split;
-    s->per_class = split == RLAR_SPLIT_PER_CLASS ? (int64_t)size : 0;
+    s->per_class = split == RLAR_SPLIT_PER_CLASS ? whole(size) : 0;
     s->fraction = split == RLAR_SPLIT_FRACTION ? size : 0.0;
-    s->folds = split == RLAR_SPLIT_FOLDS ? (int64_t)size : 0;
+    s->folds = split == RLAR_SPLIT_FOLDS ? whole(size) : 0;
     s->trials = trials;
     s->seed = seed;
     s->tune = (rlar_tune)tune;

@@ -211,7 +211,8 @@ PyObject *core_load_bytes(PyObject *module, PyObject *bytes) {
 /* ---- What it holds ---- */
 
 static PyObject *doubles(const double *x, int64_t count) {
-    return PyByteArray_FromStringAndSize((const char *)x, (Py_ssize_t)count * 8);
+    const void *bytes = x;
+    return PyByteArray_FromStringAndSize(bytes, (Py_ssize_t)count * 8);
 }
 
 static PyObject *get_map(PyObject *self, void *Py_UNUSED(closure)) {

@@ -120,6 +120,14 @@ static inline int64_t rlar__max64(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
+/* A forecast as a whole number. What no address space holds becomes so many bytes, of which several
+ * can be added up: a number that does not fit the integer it becomes is undefined. */
+#define RLAR_BYTES_BEYOND ((int64_t)1 << 60)
+
+static inline int64_t rlar__whole_bytes(double bytes) {
+    return bytes < (double)RLAR_BYTES_BEYOND ? (int64_t)bytes : RLAR_BYTES_BEYOND;
+}
+
 /* count * size bytes, 64-byte aligned, not zeroed; *out is NULL when count is 0. On failure *out is
  * NULL and the text names `what` and the bytes asked for. */
 rlar_status rlar__alloc(rlar_ctx *ctx, int64_t count, size_t size, const char *what, void *out);

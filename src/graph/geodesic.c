@@ -41,7 +41,7 @@ void rlar__geodesic_free(rlar_geodesic *geodesic) {
 
 int64_t rlar__geodesic_bytes(int64_t n, int64_t k) {
     const double count = (double)n, edges = count * (double)(k < n ? k : n);
-    return (int64_t)(16.0 * count * count + edges * (12 + 4 + 8 + 24 + 32) + 48.0 * count);
+    return rlar__whole_bytes(16.0 * count * count + edges * (12 + 4 + 8 + 24 + 32) + 48.0 * count);
 }
 
 /* ---- The graph ---- */

@@ -305,10 +305,10 @@ int64_t rlar__partition_bytes(const rlar_ctx *ctx, const rlar_groups *groups, in
         const int64_t count = groups->first[i + 1] - groups->first[i];
         most = count > most ? count : most;
     }
-    const int64_t threads = ctx->threads < groups->c ? ctx->threads : groups->c;
+    const double threads = (double)rlar__min64(ctx->threads, groups->c);
     /* A class that does not hang together gets more neighbours, two at a time: mostly few. */
     return 16 * groups->n + 8 * groups->c +
-           threads * (rlar__geodesic_bytes(most, k + 8) + 42 * most);
+           rlar__whole_bytes(threads * (double)(rlar__geodesic_bytes(most, k + 8) + 42 * most));
 }
 
 /* Number the patches through all classes and list their members. */

@@ -15,6 +15,7 @@
 #include "linalg/blas.h"
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -384,6 +385,11 @@ void rlar__orthogonal_factor(int64_t m, int64_t n, double *a, double *tau, doubl
     threads_back(before);
 }
 
+/* The room that LAPACK asks for, which it tells as a double; its own counts have 32 bits. */
+static int asked_for(double size) {
+    return size < INT_MAX ? (int)size : INT_MAX;
+}
+
 int rlar__syevr(rlar_syevr *e) {
     const int before = one_thread(), n = (int)e->n, first = (int)e->first, query = -1;
     const double unused = 0.0, tolerance = 0.0; /* 0: as accurate as it can */
@@ -395,7 +401,7 @@ int rlar__syevr(rlar_syevr *e) {
                 e->work ? &e->liwork : &query, &info);
     threads_back(before);
     if (!e->work) {
-        e->lwork = (int)size;
+        e->lwork = asked_for(size);
         e->liwork = isize;
     }
     return info != 0 || !e->work || found == n - first + 1 ? info : 1;
@@ -410,6 +416,6 @@ int rlar__gesdd(rlar_gesdd *g) {
                 g->iwork, &info);
     threads_back(before);
     if (!g->work)
-        g->lwork = (int)size;
+        g->lwork = asked_for(size);
     return info;
 }

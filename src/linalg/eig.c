@@ -39,73 +39,93 @@ static bool lower_finite(int64_t n, const double *a) {
     return true;
 }
 
-/* One run of LAPACK: e->values (n, ascending from number `first`) and e->vectors. *failed: it gave
- * up, or found another number of eigenvalues than it was asked for. */
-static rlar_status decompose(rlar_ctx *ctx, rlar_syevr *e, bool *failed) {
-    rlar__syevr(e);
-    rlar_status status =
-        rlar__alloc(ctx, 2 * e->n, sizeof *e->isuppz, "the eigenvalues", &e->isuppz);
-    if (status >= 0)
-        status = rlar__alloc(ctx, e->liwork, sizeof *e->iwork, "the eigenvalues", &e->iwork);
-    if (status >= 0)
-        status = rlar__alloc(ctx, e->lwork, sizeof *e->work, "the eigenvalues", &e->work);
-    *failed = status >= 0 && rlar__syevr(e) != 0;
-    rlar__free(e->isuppz);
-    rlar__free(e->iwork);
-    rlar__free(e->work);
-    return status;
+/* The numbers that LAPACK works in, for each row of the matrix: its block of 32 wants 33 of them,
+ * and it can do with 26. Then its integers. */
+enum { EIG_WORK = 33, EIG_IWORK = 10, EIG_SUPPORT = 2 };
+
+void rlar__eig_carve(rlar_workspace *ws, int64_t n, rlar_eig_room *room) {
+    *room = (rlar_eig_room){.n = n};
+    room->found = rlar__carve(ws, n, sizeof *room->found);
+    room->diag = rlar__carve(ws, n, sizeof *room->diag);
+    room->work = rlar__carve(ws, n, EIG_WORK * sizeof *room->work);
+    room->iwork = rlar__carve(ws, n, EIG_IWORK * sizeof *room->iwork);
+    room->isuppz = rlar__carve(ws, n, EIG_SUPPORT * sizeof *room->isuppz);
 }
 
-/* All eigenvectors, of which the last q are wanted. */
-static rlar_status decompose_all(rlar_ctx *ctx, int64_t n, double *a, int64_t q, double *values,
-                                 double *vectors) {
-    rlar_syevr e = {.n = n, .first = 1, .a = a, .values = values};
-    bool failed = false;
-    RLAR_TRY(rlar__alloc(ctx, n, (size_t)n * sizeof *e.vectors, "the eigenvectors", &e.vectors));
-    rlar_status status = decompose(ctx, &e, &failed);
-    if (status >= 0 && failed)
-        status = lapack_failed(ctx, "eigenvalue decomposition", n, n);
-    if (status >= 0) {
-        memmove(values, values + (n - q), (size_t)q * sizeof *values);
-        memcpy(vectors, e.vectors + (n - q) * n, (size_t)(q * n) * sizeof *vectors);
-    }
-    rlar__free(e.vectors);
+/* No more than LAPACK asks for, or its blocks would be others, and with them the last digits. */
+static int within(int wanted, int64_t room) {
+    return (int)rlar__min64(wanted, room);
+}
+
+/* One run of LAPACK: e->values (n, ascending from number `first`) and e->vectors. False: it gave
+ * up, or found another number of eigenvalues than it was asked for. */
+static bool decompose(rlar_syevr *e, const rlar_eig_room *room) {
+    rlar__syevr(e);
+    e->lwork = within(e->lwork, EIG_WORK * room->n);
+    e->liwork = within(e->liwork, EIG_IWORK * room->n);
+    e->work = room->work;
+    e->iwork = room->iwork;
+    e->isuppz = room->isuppz;
+    return rlar__syevr(e) == 0;
+}
+
+/* All eigenvectors, of which the last q are wanted; all (n x n) is room for them. */
+static rlar_status decompose_all(rlar_ctx *ctx, const rlar_eig_room *room, int64_t n, double *a,
+                                 int64_t q, double *all, double *vectors) {
+    double *values = room->found;
+    rlar_syevr e = {.n = n, .first = 1, .a = a, .values = values, .vectors = all};
+    if (!decompose(&e, room))
+        return lapack_failed(ctx, "eigenvalue decomposition", n, n);
+    memmove(values, values + (n - q), (size_t)q * sizeof *values);
+    memcpy(vectors, all + (n - q) * n, (size_t)(q * n) * sizeof *vectors);
+    return RLAR_OK;
+}
+
+/* The same in the caller's room, or in memory that is taken. */
+static rlar_status second_try(rlar_ctx *ctx, const rlar_eig_room *room, int64_t n, double *a,
+                              int64_t q, double *vectors) {
+    double *own = NULL;
+    if (!room->all)
+        RLAR_TRY(rlar__alloc(ctx, n, (size_t)n * sizeof *own, "the eigenvectors", &own));
+    const rlar_status status =
+        decompose_all(ctx, room, n, a, q, room->all ? room->all : own, vectors);
+    rlar__free(own);
     return status;
 }
 
 /* A few of many eigenvectors are found by another way inside LAPACK, which can fail where the range
  * cuts through a block of equal eigenvalues; all of them are found always. */
-static rlar_status decompose_some(rlar_ctx *ctx, int64_t n, double *a, int64_t q, double *values,
-                                  double *vectors) {
-    rlar_syevr e = {.n = n, .first = n - q + 1, .a = a, .values = values, .vectors = vectors};
-    bool failed = false;
-    double *diag = NULL;
-    RLAR_TRY(rlar__alloc(ctx, n, sizeof *diag, "the eigenvalues", &diag));
-    rlar_status status = rlar__lower_keep(ctx, n, a, diag); /* LAPACK leaves that triangle alone */
-    if (status >= 0)
-        status = decompose(ctx, &e, &failed);
-    if (status >= 0 && failed) {
-        rlar__lower_restore(n, a, diag, 0.0);
-        status = decompose_all(ctx, n, a, q, values, vectors);
-    }
-    rlar__free(diag);
-    return status;
+static rlar_status decompose_some(rlar_ctx *ctx, const rlar_eig_room *room, int64_t n, double *a,
+                                  int64_t q, double *vectors) {
+    rlar_syevr e = {.n = n, .first = n - q + 1, .a = a, .values = room->found, .vectors = vectors};
+    RLAR_TRY(rlar__lower_keep(ctx, n, a, room->diag)); /* LAPACK leaves that triangle alone */
+    if (decompose(&e, room))
+        return RLAR_OK;
+    rlar__lower_restore(n, a, room->diag, 0.0);
+    return second_try(ctx, room, n, a, q, vectors);
+}
+
+rlar_status rlar__eig_top_in(rlar_ctx *ctx, const rlar_eig_room *room, int64_t n, double *a,
+                             int64_t q, double *values, double *vectors) {
+    if (!lower_finite(n, a))
+        return rlar__fail(ctx, RLAR_E_NUMERIC, "a scatter matrix is not finite; scale the data");
+    RLAR_TRY(decompose_some(ctx, room, n, a, q, vectors));
+    descending(n, q, room->found, vectors);
+    rlar__fix_signs(n, q, vectors);
+    for (int64_t i = 0; values && i < q; i++)
+        values[i] = room->found[i];
+    return RLAR_OK;
 }
 
 rlar_status rlar__eig_top(rlar_ctx *ctx, int64_t n, double *a, int64_t q, double *values,
                           double *vectors) {
-    double *found = NULL;
-    if (!lower_finite(n, a))
-        return rlar__fail(ctx, RLAR_E_NUMERIC, "a scatter matrix is not finite; scale the data");
-    RLAR_TRY(rlar__alloc(ctx, n, sizeof *found, "the eigenvalues", &found));
-    const rlar_status status = decompose_some(ctx, n, a, q, found, vectors);
-    if (status >= 0) {
-        descending(n, q, found, vectors);
-        rlar__fix_signs(n, q, vectors);
-        for (int64_t i = 0; values && i < q; i++)
-            values[i] = found[i];
-    }
-    rlar__free(found);
+    rlar_eig_room room;
+    rlar_workspace ws = {0};
+    rlar__eig_carve(&ws, n, &room);
+    RLAR_TRY(rlar__workspace_take(ctx, &ws, "the eigenvalues"));
+    rlar__eig_carve(&ws, n, &room);
+    const rlar_status status = rlar__eig_top_in(ctx, &room, n, a, q, values, vectors);
+    rlar__workspace_free(&ws);
     return status;
 }
 
@@ -153,21 +173,51 @@ rlar_status rlar__eig_general(rlar_ctx *ctx, int64_t n, double *a, double *b, in
     return status;
 }
 
-rlar_status rlar__svd_thin(rlar_ctx *ctx, int64_t m, int64_t n, double *a, double *u, double *s,
-                           double *vt) {
-    const int64_t k = m < n ? m : n;
-    rlar_gesdd g = {.m = m, .n = n, .a = a, .u = u, .s = s, .vt = vt};
+enum { SVD_IWORK = 8 }; /* integers of LAPACK for each singular value */
+
+/* The numbers that LAPACK works in. A matrix with one side above 11/6 of the other is made square
+ * first, which takes another square; then either the block of 32 or the squares of the divide and
+ * conquer decide. */
+static double svd_work(int64_t m, int64_t n) {
+    const double k = (double)(m < n ? m : n), large = (double)(m < n ? n : m);
+    const bool long_sided = large >= floor(k * 11.0 / 6.0);
+    const double block = 32.0 * (long_sided ? 2.0 * k : k + large), squares = 3.0 * k * k + 4.0 * k;
+    return (long_sided ? k * k : 0.0) + 4.0 * k + fmax(block, squares);
+}
+
+void rlar__svd_carve(rlar_workspace *ws, int64_t m, int64_t n, rlar_svd_room *room) {
+    const double work = svd_work(m, n);
+    *room = (rlar_svd_room){0};
+    if (!(work < 0x1p60)) {
+        ws->overflow = true;
+        return;
+    }
+    room->lwork = (int64_t)work;
+    room->work = rlar__carve(ws, room->lwork, sizeof *room->work);
+    room->iwork = rlar__carve(ws, m < n ? m : n, SVD_IWORK * sizeof *room->iwork);
+}
+
+rlar_status rlar__svd_thin_in(rlar_ctx *ctx, const rlar_svd_room *room, int64_t m, int64_t n,
+                              double *a, double *u, double *s, double *vt) {
+    rlar_gesdd g = {.m = m, .n = n, .a = a, .u = u, .s = s, .vt = vt, .iwork = room->iwork};
     if (!rlar__finite(m * n, a))
         return rlar__fail(ctx, RLAR_E_NUMERIC, "a matrix is not finite; scale the data");
-    rlar_status status = rlar__alloc(ctx, 8 * k, sizeof *g.iwork, "the singular values", &g.iwork);
-    if (status >= 0) {
-        rlar__gesdd(&g);
-        status = rlar__alloc(ctx, g.lwork, sizeof *g.work, "the singular values", &g.work);
-    }
-    if (status >= 0 && rlar__gesdd(&g) != 0)
-        status = lapack_failed(ctx, "singular value decomposition", m, n);
-    rlar__free(g.iwork);
-    rlar__free(g.work);
+    rlar__gesdd(&g);
+    g.lwork = within(g.lwork, room->lwork);
+    g.work = room->work;
+    return rlar__gesdd(&g) == 0 ? RLAR_OK
+                                : lapack_failed(ctx, "singular value decomposition", m, n);
+}
+
+rlar_status rlar__svd_thin(rlar_ctx *ctx, int64_t m, int64_t n, double *a, double *u, double *s,
+                           double *vt) {
+    rlar_svd_room room;
+    rlar_workspace ws = {0};
+    rlar__svd_carve(&ws, m, n, &room);
+    RLAR_TRY(rlar__workspace_take(ctx, &ws, "the singular values"));
+    rlar__svd_carve(&ws, m, n, &room);
+    const rlar_status status = rlar__svd_thin_in(ctx, &room, m, n, a, u, s, vt);
+    rlar__workspace_free(&ws);
     return status;
 }
 
@@ -187,16 +237,17 @@ double rlar__complement_bytes(int64_t d) {
 }
 
 double rlar__eig_bytes(int64_t n) {
-    return 8.0 * ((double)n * (double)n + 48.0 * (double)n);
+    rlar_eig_room room;
+    rlar_workspace ws = {0};
+    rlar__eig_carve(&ws, n, &room);
+    return (double)ws.used + 8.0 * (double)n * (double)(n + 1); /* a diagonal, and all vectors */
 }
 
-/* A matrix with one side above 11/6 of the other is made square first, which takes another square;
- * then either the block of 32 or the squares of the divide and conquer decide. */
 double rlar__svd_bytes(int64_t m, int64_t n) {
-    const double k = (double)(m < n ? m : n), large = (double)(m < n ? n : m);
-    const bool long_sided = large >= floor(k * 11.0 / 6.0);
-    const double block = 32.0 * (long_sided ? 2.0 * k : k + large), squares = 3.0 * k * k + 4.0 * k;
-    return 8.0 * ((long_sided ? k * k : 0.0) + 8.0 * k + fmax(block, squares));
+    rlar_svd_room room;
+    rlar_workspace ws = {0};
+    rlar__svd_carve(&ws, m, n, &room);
+    return ws.overflow ? 0x1p62 : (double)ws.used;
 }
 
 void rlar__fix_signs(int64_t d, int64_t p, double *w) {

@@ -271,13 +271,26 @@ static inline bool rlar__system_spread(const rlar_system *system) {
 rlar_tiles rlar__tiles_of(const rlar_spread *spread, int rank, int64_t n, int64_t p);
 int64_t rlar__tiles_lower(const rlar_tiles *tiles, int rank);
 
-/* ---- Eigenvalues and singular values (eig.c). Work space comes from the context. ---- */
+/* ---- Eigenvalues and singular values (eig.c). Where no room is given it comes from the context.
+ * ---- */
 
 /* The q algebraically largest eigenvalues, descending, and orthonormal eigenvectors (n x q) of the
  * symmetric matrix in the lower triangle of a (n x n, destroyed). Signs by rlar__fix_signs. values
  * may be NULL. */
 rlar_status rlar__eig_top(rlar_ctx *ctx, int64_t n, double *a, int64_t q, double *values,
                           double *vectors);
+/* The same in room for order n or more, so that a loop takes no memory. `all` is NULL after
+ * carving; a caller with room for n x n numbers may set it: the rare second try takes memory
+ * without. */
+typedef struct rlar_eig_room {
+    int64_t n;
+    double *found, *diag, *work;
+    int *iwork, *isuppz;
+    double *all;
+} rlar_eig_room;
+void rlar__eig_carve(rlar_workspace *ws, int64_t n, rlar_eig_room *room);
+rlar_status rlar__eig_top_in(rlar_ctx *ctx, const rlar_eig_room *room, int64_t n, double *a,
+                             int64_t q, double *values, double *vectors);
 /* A x = lambda B x with B positive definite: the q largest lambda, descending, and x (n x q) with
  * x^T B x = 1. Lower triangles; a is destroyed, b becomes its Cholesky factor. *ridged as in
  * rlar__chol_factor. */
@@ -287,6 +300,15 @@ rlar_status rlar__eig_general(rlar_ctx *ctx, int64_t n, double *a, double *b, in
  * m x k, s has k entries, descending, vt is k x n. u and vt may be NULL together. */
 rlar_status rlar__svd_thin(rlar_ctx *ctx, int64_t m, int64_t n, double *a, double *u, double *s,
                            double *vt);
+/* The same in room for m x n. */
+typedef struct rlar_svd_room {
+    int64_t lwork;
+    double *work;
+    int *iwork;
+} rlar_svd_room;
+void rlar__svd_carve(rlar_workspace *ws, int64_t m, int64_t n, rlar_svd_room *room);
+rlar_status rlar__svd_thin_in(rlar_ctx *ctx, const rlar_svd_room *room, int64_t m, int64_t n,
+                              double *a, double *u, double *s, double *vt);
 /* An orthonormal basis of all that is orthogonal to the r independent columns of U (d x r): the
  * last d - r columns of q (d x d). */
 rlar_status rlar__complement(rlar_ctx *ctx, int64_t d, int64_t r, const double *u, double *q);

@@ -64,6 +64,7 @@ typedef struct state {
     double *theta;       /* c x q */
     double *f, *u;       /* c x q */
     double *s, *vt;      /* q, q x q */
+    rlar_svd_room svd;   /* of f */
     double *t, *y;       /* q x n: scores of the samples, outputs */
     double *dhat, *dtil; /* n: v, ones for the squared loss; d: D */
     double *value;       /* n: terms of a sum over samples */
@@ -101,6 +102,7 @@ static void state_carve(rlar_workspace *ws, void *arg) {
     st->u = rlar__carve(ws, c * q, sizeof *st->u);
     st->s = rlar__carve(ws, q, sizeof *st->s);
     st->vt = rlar__carve(ws, q * q, sizeof *st->vt);
+    rlar__svd_carve(ws, c, q, &st->svd);
     st->t = rlar__carve(ws, n * q, sizeof *st->t);
     st->y = rlar__carve(ws, n * q, sizeof *st->y);
     st->dhat = rlar__carve(ws, n, sizeof *st->dhat);
@@ -244,7 +246,7 @@ static void centre_scores(state *st) {
 static rlar_status update_theta(rlar_ctx *ctx, state *st) {
     const int64_t c = st->c, q = st->q;
     const double size = class_sums(st);
-    RLAR_TRY(rlar__svd_thin(ctx, c, q, st->f, st->u, st->s, st->vt));
+    RLAR_TRY(rlar__svd_thin_in(ctx, &st->svd, c, q, st->f, st->u, st->s, st->vt));
     if (!(st->s[q - 1] > FULL_RANK * fmax(st->s[0], size)))
         return RLAR_OK;
     RLAR_TRY(rlar__multiply(ctx, c, q, q, st->u, st->vt, st->theta));
@@ -325,7 +327,6 @@ static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_p
     RLAR_TRY(rlar__forecast_workspace(ctx, state_carve, &st, out));
     const double n = (double)st.n, d = (double)st.d, q = (double)st.q;
     const double gram = st.still ? n * d * d : 0.0; /* made once, not in every iteration */
-    out->bytes += (int64_t)rlar__svd_bytes(st.c, st.q);
     out->dual = st.dual;
     out->flops = gram + (double)st.iters * (rlar__wsolve_flops(st.n, st.d, st.q, st.dual) - gram +
                                             2.0 * n * d * q + 20.0 * q * q * q);

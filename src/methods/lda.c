@@ -116,7 +116,7 @@ static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_p
     (void)ctx;
     rlar_fisher_problem problem = problem_of(sizes, params);
     problem.n = rlar__reduction_samples(sizes);
-    out->bytes = rlar__fisher_bytes(&problem) + (int64_t)rlar__reduction_partials(sizes);
+    out->bytes = rlar__fisher_bytes(&problem) + rlar__whole_bytes(rlar__reduction_partials(sizes));
     out->flops = rlar__fisher_flops(&problem);
     out->dual = sizes->d > rlar__train_samples(sizes);
     return RLAR_OK;

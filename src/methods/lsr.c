@@ -133,7 +133,8 @@ static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_p
     /* The reduction at its peak, or what it leaves beside the workspace. */
     const int64_t peak = rlar__reduce_lean_bytes(sizes->d, many);
     out->bytes += rlar__reduce_held(sizes->d, many, sizes->c);
-    out->bytes = (out->bytes > peak ? out->bytes : peak) + (int64_t)rlar__reduction_partials(sizes);
+    out->bytes = (out->bytes > peak ? out->bytes : peak) +
+                 rlar__whole_bytes(rlar__reduction_partials(sizes));
     out->dual = dual(sizes);
     out->flops = small * (n * d + small * small / 3.0) + STEPS * 4.0 * n * d * c;
     return RLAR_OK;

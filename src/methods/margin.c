@@ -42,8 +42,8 @@ void rlar__margin_forecast(const rlar_train *sizes, double matrix_bytes, double 
     const double r = fmin(d, n), held = (double)rlar__reduce_held(sizes->d, many, sizes->c);
     const double eigen = 8.0 * r * c + rlar__eig_bytes((int64_t)r);
     const double after = held + 8.0 * r * r + fmax(matrix_bytes, eigen);
-    out->bytes = (int64_t)(fmax((double)rlar__reduce_lean_bytes(sizes->d, many), after) +
-                           rlar__reduction_partials(sizes));
+    out->bytes = rlar__whole_bytes(fmax((double)rlar__reduce_lean_bytes(sizes->d, many), after) +
+                                   rlar__reduction_partials(sizes));
     out->flops = rlar__reduce_flops(sizes->d, many) + matrix_flops + 4.0 / 3.0 * r * r * r +
                  4.0 * r * r * c + 2.0 * d * r * c;
     out->dual = sizes->d > rlar__train_samples(sizes);

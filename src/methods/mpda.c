@@ -185,8 +185,8 @@ static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_p
     const double schur = 8.0 * r * r + (double)rlar__tangent_bytes(ctx, &groups, small);
     const double scatter = (double)rlar__local_scatter_bytes(&groups, k, small);
     const double eigen = 16.0 * r * r + fmax(scatter, 8.0 * r * columns + rlar__eig_bytes(small));
-    out->bytes = (int64_t)fmax((double)rlar__reduce_lean_bytes(sizes->d, sizes->n),
-                               kept + fmax(parts, fmax(schur, eigen)));
+    out->bytes = rlar__whole_bytes(fmax((double)rlar__reduce_lean_bytes(sizes->d, sizes->n),
+                                        kept + fmax(parts, fmax(schur, eigen))));
     out->flops = rlar__reduce_flops(sizes->d, sizes->n) + rlar__tangent_flops(&groups, small) +
                  rlar__local_scatter_flops(&groups, small) + 4.0 * r * r * r +
                  2.0 * d * r * columns;

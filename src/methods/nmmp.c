@@ -173,11 +173,10 @@ static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_p
     state_init(&st, sizes, params, sizes->d < sizes->n ? sizes->d : sizes->n);
     RLAR_TRY(rlar__forecast_workspace(ctx, state_carve, &st, out));
     const double r = (double)st.ratio.r, edges = 2.0 * n * (double)st.neighbours.graph.stride;
-    /* The scatter matrix that margin.h counts is in the workspace; the eigenproblems are solved
-     * beside it, that of the null space with its image, which is as large as the second try that
-     * rlar__eig_bytes counts. */
+    /* The scatter matrix that margin.h counts is in the workspace; as large, and beside it, is the
+     * image of the null space, or the second try of the eigenvectors that it is made of. */
     rlar__margin_forecast(
-        sizes, (double)out->bytes + rlar__eig_bytes(st.ratio.r) - 8.0 * r * r,
+        sizes, (double)out->bytes,
         3.0 * n * n * fmin(d, r) + 4.0 * edges * r + 2.0 * n * r * r + 10.0 * 9.0 * r * r * r, out);
     return RLAR_OK;
 }

@@ -55,6 +55,7 @@ typedef struct state {
     double *share;       /* c: diagonal of D */
     double *pull;        /* c x c: D^-1/2 C^T C D^-1/2 without the directions found */
     double *left;        /* c x c: a copy to be destroyed */
+    rlar_eig_room eigen; /* of that */
     double most;         /* the trace of the first: no less than its leading eigenvalue */
     double *scores;      /* c x c: the ones, then theta_1, theta_2, .. */
     double *theta, *raw; /* c */
@@ -102,6 +103,8 @@ static void state_carve(rlar_workspace *ws, void *arg) {
     st->share = rlar__carve(ws, 1, class);
     st->pull = rlar__carve(ws, st->c, class);
     st->left = rlar__carve(ws, st->c, class);
+    rlar__eig_carve(ws, st->c, &st->eigen);
+    st->eigen.all = rlar__carve(ws, st->c, class);
     st->scores = rlar__carve(ws, st->c, class);
     st->theta = rlar__carve(ws, 1, class);
     st->raw = rlar__carve(ws, 1, class);
@@ -235,7 +238,7 @@ static rlar_status start_scores(rlar_ctx *ctx, state *st, bool *none) {
     double value;
     deflate(st);
     memcpy(st->left, st->pull, (size_t)(st->c * st->c) * sizeof *st->left);
-    RLAR_TRY(rlar__eig_top(ctx, st->c, st->left, 1, &value, st->raw));
+    RLAR_TRY(rlar__eig_top_in(ctx, &st->eigen, st->c, st->left, 1, &value, st->raw));
     for (int64_t k = 0; k < st->c; k++)
         st->raw[k] /= sqrt(st->share[k]);
     const double length = orthogonal(st);
@@ -393,7 +396,6 @@ static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_p
     const double n = (double)st.n, d = (double)st.d, small = fmin(n, d);
     const double newton = small * small * (d / 2.0 + small / 3.0) + 40.0 * n * d;
     const double exchanges = 20.0 * 100.0 * d * d;
-    out->bytes += (int64_t)rlar__eig_bytes(st.c); /* of the scores */
     out->dual = !st.en.covariance;
     out->flops = n * d * small + (double)st.q * (st.en.covariance ? exchanges : 15.0 * newton);
     return RLAR_OK;

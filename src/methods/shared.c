@@ -146,7 +146,7 @@ rlar_status rlar__forecast_workspace(rlar_ctx *ctx, rlar_carve_fn carve, void *s
                                      rlar_forecast *out) {
     rlar_workspace ws = {0};
     carve(&ws, state);
-    if (ws.overflow)
+    if (ws.overflow || ws.used >= (size_t)RLAR_BYTES_BEYOND)
         return rlar__fail(ctx, RLAR_E_TOO_LARGE,
                           "the workspace of the fit does not fit the address space; use less data");
     out->bytes = (int64_t)ws.used;

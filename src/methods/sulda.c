@@ -310,7 +310,7 @@ static rlar_status forecast(rlar_ctx *ctx, const rlar_train *sizes, const rlar_p
     if (rlar__param_int(params, "variant") == 1)
         iterates += rlar__rotation_bytes((int64_t)r, sizes->c - 1);
     const double after = fmax(held + fmax(basis, iterates), rlar__fisher_cholesky_bytes(&unique));
-    out->bytes = (int64_t)fmax((double)rlar__reduce_bytes(sizes->d, sizes->n), after);
+    out->bytes = rlar__whole_bytes(fmax((double)rlar__reduce_bytes(sizes->d, sizes->n), after));
     out->dual = sizes->d > sizes->n;
     const double step = 4.0 * d * c; /* for each column of the smaller of U1 and N */
     const double work = sizes->n <= sizes->d ? iters * step * fmin(r, d - r + 1.0) : step * r;

@@ -305,8 +305,8 @@ int64_t rlar__fisher_bytes(const rlar_fisher_problem *p) {
     /* A copy without the constant features may stand beside the way by Cholesky. */
     const double copy = p->n > p->d && p->keep == 0 ? 8.0 * d * (double)p->n : 0.0;
     /* The way by reduction cannot be excluded. */
-    return (int64_t)fmax(copy + rlar__fisher_cholesky_bytes(p),
-                         fmax((double)rlar__reduce_lean_bytes(p->d, p->n), reduced));
+    return rlar__whole_bytes(fmax(copy + rlar__fisher_cholesky_bytes(p),
+                                  fmax((double)rlar__reduce_lean_bytes(p->d, p->n), reduced)));
 }
 
 double rlar__fisher_flops(const rlar_fisher_problem *p) {

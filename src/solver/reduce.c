@@ -49,7 +49,7 @@ void rlar__reduce_free(rlar_reduced *reduced) {
 int64_t rlar__reduce_leading_bytes(int64_t d, int64_t n, int64_t most) {
     const double all = (double)d * (double)n, q = (double)most;
     const double v = n <= d + 1 ? 8.0 * (all + 2.0 * q * (double)(n + d) + q * q) : 0.0;
-    return (int64_t)fmax(v, (double)rlar__reduce_lean_bytes(d, n));
+    return rlar__whole_bytes(fmax(v, (double)rlar__reduce_lean_bytes(d, n)));
 }
 
 int64_t rlar__reduce_bytes(int64_t d, int64_t n) {
@@ -58,14 +58,14 @@ int64_t rlar__reduce_bytes(int64_t d, int64_t n) {
 
 int64_t rlar__reduce_lean_bytes(int64_t d, int64_t n) {
     const double small = (double)rlar__min64(d, n), all = (double)d * (double)n;
-    return (int64_t)(8.0 * (2.0 * all + small * small + small + 2.0 * (double)d) +
-                     rlar__svd_bytes(d, n));
+    const double held = 8.0 * (2.0 * all + small * small + small + 2.0 * (double)d);
+    return rlar__whole_bytes(held + rlar__svd_bytes(d, n));
 }
 
 int64_t rlar__reduce_held(int64_t d, int64_t n, int64_t q) {
-    const double all = (double)d * (double)n, side = (double)(n <= d + 1 ? n : d); /* inner() */
-    const double held = all + (n <= d + 1 ? 2.0 : 1.0) * side * side;
-    return (int64_t)(8.0 * (held + (double)q * ((double)d + 3.0 * side) + 2.0 * (double)d + side));
+    const double f = (double)d, side = (double)(n <= d + 1 ? n : d); /* inner() */
+    const double held = f * (double)n + (n <= d + 1 ? 2.0 : 1.0) * side * side;
+    return rlar__whole_bytes(8.0 * (held + (double)q * (f + 3.0 * side) + 2.0 * f + side));
 }
 
 double rlar__reduce_flops(int64_t d, int64_t n) {

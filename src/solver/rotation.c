@@ -27,6 +27,7 @@ typedef struct rotation {
     double *along;           /* r x q: U^T G */
     double *cz, *l, *gap;    /* r x q: C Z; the multiplier over b; U^T G - C Z */
     double *m, *u, *sv, *vt; /* q x q: the Procrustes matrix and its SVD; sv has q */
+    rlar_svd_room svd;
 } rotation;
 
 static void carve(rlar_workspace *ws, rotation *ro) {
@@ -40,6 +41,7 @@ static void carve(rlar_workspace *ws, rotation *ro) {
     ro->u = rlar__carve(ws, q, small);
     ro->sv = rlar__carve(ws, q, sizeof(double));
     ro->vt = rlar__carve(ws, q, small);
+    rlar__svd_carve(ws, q, q, &ro->svd);
 }
 
 double rlar__rotation_bytes(int64_t r, int64_t q) {
@@ -47,7 +49,7 @@ double rlar__rotation_bytes(int64_t r, int64_t q) {
     rotation ro = {.problem = &problem};
     rlar_workspace ws = {0};
     carve(&ws, &ro);
-    return (ws.overflow ? 0x1p62 : (double)ws.used) + rlar__svd_bytes(q, q);
+    return ws.overflow ? 0x1p62 : (double)ws.used;
 }
 
 static rlar_status update_along(rlar_ctx *ctx, rotation *ro) {
@@ -62,7 +64,7 @@ static rlar_status update_z(rlar_ctx *ctx, rotation *ro) {
     for (int64_t i = 0; i < r * q; i++)
         ro->gap[i] = ro->along[i] + ro->l[i];
     RLAR_TRY(rlar__project(ctx, q, q, r, c, ro->gap, ro->m));
-    RLAR_TRY(rlar__svd_thin(ctx, q, q, ro->m, ro->u, ro->sv, ro->vt));
+    RLAR_TRY(rlar__svd_thin_in(ctx, &ro->svd, q, q, ro->m, ro->u, ro->sv, ro->vt));
     RLAR_TRY(rlar__multiply(ctx, q, q, q, ro->u, ro->vt, ro->m));
     return rlar__multiply(ctx, r, q, q, c, ro->m, ro->cz);
 }

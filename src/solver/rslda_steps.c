@@ -48,6 +48,7 @@ void rlar__rslda_carve(rlar_workspace *ws, rlar_rslda *s) {
     s->u = rlar__carve(ws, s->r, sample);
     s->values = rlar__carve(ws, s->r, sizeof(double));
     s->vt = rlar__carve(ws, s->r, output);
+    rlar__svd_carve(ws, s->d, s->r, &s->svd);
     rlar__partials_carve(ws, s->n, s->d, s->dual || s->r > s->d ? s->r : s->d, &s->partials);
 }
 
@@ -160,7 +161,7 @@ rlar_status rlar__rslda_form_m(rlar_ctx *ctx, rlar_rslda *s) {
 /* The SVD of a rank-deficient matrix still has orthonormal U and V, so P^T P = I holds. */
 rlar_status rlar__rslda_update_p(rlar_ctx *ctx, rlar_rslda *s) {
     RLAR_TRY(rlar__moments(ctx, &s->partials, s->d, s->r, s->n, s->e, s->z, s->p));
-    RLAR_TRY(rlar__svd_thin(ctx, s->d, s->r, s->p, s->u, s->values, s->vt));
+    RLAR_TRY(rlar__svd_thin_in(ctx, &s->svd, s->d, s->r, s->p, s->u, s->values, s->vt));
     return rlar__multiply(ctx, s->d, s->r, s->r, s->u, s->vt, s->p);
 }
 

@@ -36,6 +36,7 @@ typedef struct rlar_rslda {
     double *system, *diag;   /* d x d or n x n */
     double *a;               /* n x r, dual */
     double *u, *values, *vt; /* of the P step: d x r, r, r x r */
+    rlar_svd_room svd;
     rlar_partials partials;
 } rlar_rslda;
 

@@ -448,7 +448,7 @@ int64_t rlar__tangent_bytes(const rlar_ctx *ctx, const rlar_groups *groups, int6
     schur_carve(&ws, groups, r, &s, &partials);
     for (int64_t i = 0; i < groups->c; i++)
         largest = fmax(largest, (double)(groups->first[i + 1] - groups->first[i]));
-    return (int64_t)((double)ws.used + threads * class_bytes(largest, (double)r));
+    return rlar__whole_bytes((double)ws.used + threads * class_bytes(largest, (double)r));
 }
 
 double rlar__tangent_flops(const rlar_groups *groups, int64_t r) {

@@ -31,6 +31,7 @@ void rlar__trace_ratio_carve(rlar_workspace *ws, rlar_trace_ratio *tr) {
     tr->t = rlar__carve(ws, tr->r, column);
     tr->w = rlar__carve(ws, tr->q + 1, column);
     tr->values = rlar__carve(ws, tr->r, sizeof *tr->values);
+    rlar__eig_carve(ws, tr->r, &tr->eigen);
 }
 
 /* The upper triangle from the lower. */
@@ -76,7 +77,7 @@ static rlar_status inside_null_space(rlar_ctx *ctx, rlar_trace_ratio *tr) {
     if (status >= 0)
         status = rlar__gram_inner(ctx, z, r, basis, image, tr->m);
     if (status >= 0)
-        status = rlar__eig_top(ctx, z, tr->m, wanted, tr->values, image);
+        status = rlar__eig_top_in(ctx, &tr->eigen, z, tr->m, wanted, tr->values, image);
     if (status >= 0)
         status = rlar__multiply(ctx, r, tr->q, z, basis, image, tr->w);
     rlar__free(image);
@@ -104,7 +105,7 @@ static rlar_status regular(rlar_ctx *ctx, rlar_trace_ratio *tr, bool *out) {
 static rlar_status find_null_space(rlar_ctx *ctx, rlar_trace_ratio *tr) {
     const int64_t r = tr->r;
     memcpy(tr->m, tr->sw, (size_t)(r * r) * sizeof *tr->m);
-    RLAR_TRY(rlar__eig_top(ctx, r, tr->m, r, tr->values, tr->t));
+    RLAR_TRY(rlar__eig_top_in(ctx, &tr->eigen, r, tr->m, r, tr->values, tr->t));
     while (tr->null < r && tr->values[r - 1 - tr->null] <= NULL_SHARE * fmax(tr->values[0], 0.0))
         tr->null++;
     return RLAR_OK;
@@ -130,9 +131,11 @@ rlar_status rlar__trace_ratio_start(rlar_ctx *ctx, rlar_trace_ratio *tr) {
 rlar_status rlar__trace_ratio_step(rlar_ctx *ctx, rlar_trace_ratio *tr, bool *done) {
     const int64_t r = tr->r, wanted = tr->q < r ? tr->q + 1 : r;
     double between = 0.0, within = 0.0;
+    rlar_eig_room eigen = tr->eigen;
+    eigen.all = tr->t; /* which is not in use until W is known */
     for (int64_t e = 0; e < r * r; e++)
         tr->m[e] = tr->sb[e] - tr->lambda * tr->sw[e];
-    RLAR_TRY(rlar__eig_top(ctx, r, tr->m, wanted, tr->values, tr->w));
+    RLAR_TRY(rlar__eig_top_in(ctx, &eigen, r, tr->m, wanted, tr->values, tr->w));
     tr->gap = relative_gap(tr, r);
     RLAR_TRY(quadratic(ctx, tr, tr->sb, &between));
     RLAR_TRY(quadratic(ctx, tr, tr->sw, &within));

@@ -2,7 +2,7 @@
 #ifndef RLAR_TRACE_RATIO_H
 #define RLAR_TRACE_RATIO_H
 
-#include "core/core.h"
+#include "linalg/linalg.h"
 
 /* maximise tr(W^T S_b W) / tr(W^T S_w W) subject to W^T W = I, W r x q, for positive semidefinite
  * S_b and S_w. Fill r, q and, between carving and starting, the lower triangles of sb and sw. */
@@ -18,6 +18,7 @@ typedef struct rlar_trace_ratio {
     int64_t null;   /* eigenvalues of S_w up to 1e-10 of the largest */
     double *m, *t;  /* r x r buffers */
     double *values; /* r */
+    rlar_eig_room eigen;
 } rlar_trace_ratio;
 
 void rlar__trace_ratio_carve(rlar_workspace *ws, rlar_trace_ratio *tr);

@@ -7,7 +7,7 @@ import unittest
 
 import numpy as np
 
-from support import USAGE, Case, blobs, table_text, without_seconds
+from support import DATA, USAGE, Case, blobs, table_text, without_seconds
 
 BASE = ("--methods", "rlar", "--trials", "4", "--seed", "7", "-p", "iters=5")
 
@@ -46,6 +46,13 @@ class Missing(Evaluate):
         for verb in (("evaluate", "--train-per-class", "5"), ("tune", "--grid", "alpha=0.1")):
             run = self.run_rlar(verb[0], "holed.csv", "--missing", "mean", "--trials", "4", *verb[1:])
             self.assertRegex(run.err, r"is missing in all \d+ training samples")
+
+
+class Sizes(Evaluate):
+    def test_more_than_any_class_has(self):
+        """Also 2^63 - 1, which as a double is no int64 any more."""
+        for size in ("21", str(2**63 - 1)):
+            self.fails(DATA, "evaluate", "t.csv", *BASE, "--train-per-class", size, says=(r"20",))
 
 
 class Keys(Evaluate):

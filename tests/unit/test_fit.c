@@ -13,7 +13,7 @@
 
 #include "rlar.h"
 
-enum { N = 60, D = 5, C = 3 };
+enum { N = 60, D = 5, C = 3, ITERATIVE = 9 /* methods that tell of iterations */ };
 
 static double samples[N * D];
 static double labels[N];
@@ -66,7 +66,7 @@ static rlar_status view_samples(rlar_ctx *ctx, int64_t n, int64_t d, rlar_data *
     v.n = n;
     v.d = d;
     v.x = samples;
-    v.stride = D;
+    v.stride = d > D ? d : D;
     const rlar_status status = rlar_data_view(ctx, &v, data);
     return status < 0 ? status : rlar_data_set_label_numbers(ctx, *data, labels);
 }
@@ -87,7 +87,9 @@ static int watch_iterations(void *user, const rlar_event *event) {
     return event->done == w->stop_at;
 }
 
-static rlar_status watched_fit(watch *w, const char *solver) {
+/* A fit of one method with one parameter set (NULL: none) to n x d of the numbers. */
+static rlar_status watched_fit(watch *w, int64_t n, int64_t d, const char *method, const char *name,
+                               const char *value) {
     rlar_ctx_options o = options_with(w->a, 2);
     o.progress = watch_iterations;
     o.user = w;
@@ -96,9 +98,10 @@ static rlar_status watched_fit(watch *w, const char *solver) {
     rlar_params *params = NULL;
     rlar_model *model = NULL;
     assert_int_equal(rlar_ctx_new(&o, &ctx), RLAR_OK);
-    assert_int_equal(view_samples(ctx, N, D, &data), RLAR_OK);
-    assert_int_equal(rlar_params_new(ctx, "rlar", &params), RLAR_OK);
-    assert_int_equal(rlar_params_set(ctx, params, "solver", solver), RLAR_OK);
+    assert_int_equal(view_samples(ctx, n, d, &data), RLAR_OK);
+    assert_int_equal(rlar_params_new(ctx, method, &params), RLAR_OK);
+    if (name)
+        assert_int_equal(rlar_params_set(ctx, params, name, value), RLAR_OK);
     const rlar_status s = rlar_fit(ctx, data, params, NULL, &model, NULL);
     assert_true((s < 0) == (model == NULL));
     rlar_model_free(model);
@@ -109,16 +112,48 @@ static rlar_status watched_fit(watch *w, const char *solver) {
     return s;
 }
 
-static void test_the_loop_allocates_nothing(void **state) {
-    (void)state;
-    const char *const solvers[] = {"paper", "anneal"};
+/* More samples than features, and fewer: the systems are others. Returns the most iterations. */
+static int64_t check_loop(const char *method, const char *name, const char *value) {
+    const int64_t sizes[][2] = {{N, D}, {N / D, D * D}};
+    int64_t most = 0;
     for (int i = 0; i < 2; i++) {
         allocator a = {0};
         watch w = {.a = &a};
-        assert_int_equal(watched_fit(&w, solvers[i]), RLAR_OK);
-        assert_int_equal(w.seen, 30);
-        assert_int_equal(w.at_first, w.at_last);
+        assert_true(watched_fit(&w, sizes[i][0], sizes[i][1], method, name, value) >= 0);
+        if (w.at_first != w.at_last)
+            fail_msg("%s %s=%s, %lld x %lld: %lld allocations in %lld iterations", method,
+                     name ? name : "", name ? value : "", (long long)sizes[i][0],
+                     (long long)sizes[i][1], (long long)(w.at_last - w.at_first),
+                     (long long)w.seen);
+        most = w.seen > most ? w.seen : most;
     }
+    return most;
+}
+
+static void check_choices(const char *method, const rlar_param_def *def) {
+    for (const char *at = def->choices; *at;) {
+        char word[32];
+        const size_t length = strcspn(at, "|");
+        assert_true(length < sizeof word);
+        memcpy(word, at, length);
+        word[length] = '\0';
+        check_loop(method, def->name, word);
+        at += length + (at[length] == '|');
+    }
+}
+
+/* Between the first iteration and the last one, of all methods with all their choices. */
+static void test_the_loop_allocates_nothing(void **state) {
+    (void)state;
+    int iterative = 0;
+    for (int64_t m = 0; m < rlar_method_count(); m++) {
+        const rlar_method_def *method = rlar_method_at(m);
+        iterative += check_loop(method->name, NULL, NULL) > 1;
+        for (const rlar_param_def *def = method->params; def->name; def++)
+            if (def->type == RLAR_PARAM_CHOICE)
+                check_choices(method->name, def);
+    }
+    assert_int_equal(iterative, ITERATIVE);
 }
 
 static void test_cancel_at_every_iteration(void **state) {
@@ -126,7 +161,7 @@ static void test_cancel_at_every_iteration(void **state) {
     for (int64_t t = 1; t <= 30; t++) {
         allocator a = {0};
         watch w = {.a = &a, .stop_at = t};
-        assert_int_equal(watched_fit(&w, "paper"), RLAR_E_CANCELLED);
+        assert_int_equal(watched_fit(&w, N, D, "rlar", "solver", "paper"), RLAR_E_CANCELLED);
         assert_int_equal(w.seen, t);
     }
 }

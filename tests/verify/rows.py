@@ -76,6 +76,9 @@ ROWS = [
     Row("soak", "fit, save, load and predict again and again: no growth", B + "soak --count 2000", B + "soak --count 100000"),
     Row("stream", "predicted rows in flat memory", V + "stream_rows.py --count 3000000", V + "stream_rows.py --count 100000000"),
     Row("large", "large sets are fitted within the forecast", LARGE % (5000, 2000), LARGE % (20000, 4096)),
+    # Ranks of MPI
+    Row("mpi", "rlar-mpi: the models and results of one process; one message and exit code for a rank that fails or is killed",
+        V + "mpi.py", V + "mpi.py"),
     # Checkers
     Row("static", "compilers, analysers and linters find nothing", "scripts/static", "scripts/static"),
     Row("msan", "no use of memory without a value (MemorySanitizer)", V + "sanitize.py memory", V + "sanitize.py memory"),
