@@ -161,7 +161,7 @@ class Refusals:
         self.log.unlink(missing_ok=True)
         preload = " ".join(filter(None, [os.environ.get("RLAR_PRELOAD_FIRST"), self.library]))
         env = {"LD_PRELOAD": preload, "RLAR_REFUSE": f"{number}:{code}{how}", "RLAR_REFUSE_LOG": str(self.log),
-               "RLAR_REFUSE_SITES": str(self.sites)}
+               "RLAR_REFUSE_SITES": str(self.sites), "OPENBLAS_NUM_THREADS": "1"}  # that is put back: strdup
         stdin = (self.folder / INPUT[args[args.index("--format") + 1]]).read_bytes() if "-" in args else b""
         result = support.run(*args, "--threads", "1", cwd=self.folder, env=env, stdin=stdin)
         struck = self.log.read_text().rsplit(" ", 1) if self.log.exists() else None
