@@ -50,40 +50,107 @@ bool cli_mat_wanted(const cli *c, const char *path) {
     return got == 7 && memcmp(magic, "MATLAB ", 7) == 0;
 }
 
-/* Copy a pipe or a compressed file into memory, gunzipping where needed. */
-static int unpack(cli *c, int from, const char *path, int *out) {
+/* A memory file that grows; what it must not hold is told. */
+typedef struct memory_file {
+    int fd;
+    int64_t size;
+} memory_file;
+
+static int new_memory_file(cli *c, const char *path, memory_file *out) {
+    *out = (memory_file){.fd = memfd_create("rlar-mat", MFD_CLOEXEC)};
+    return out->fd >= 0 ? 0 : cli_error(c, CODE_IO, "%s: cannot unpack: %s", path, strerror(errno));
+}
+
+static int append(cli *c, const char *path, memory_file *to, const char *bytes, size_t size) {
+    to->size += (int64_t)size;
+    if (c->args.max_memory > 0 && to->size > c->args.max_memory)
+        return cli_error(c, CODE_MEMORY, "%s: unpacks to more than --max-memory", path);
+    if (!cli_mat_write(to->fd, bytes, size))
+        return cli_error(c, CODE_IO, "%s: cannot unpack: %s", path, strerror(errno));
+    return 0;
+}
+
+/* All bytes of `from` as they are. zlib loses what it has read when a later read is interrupted, so
+ * it gets a memory file, which nothing interrupts. */
+static int fetch(cli *c, int from, const char *path, memory_file *to) {
     char chunk[1 << 15];
-    int64_t total = 0;
+    ssize_t got = 1;
+    int code = 0;
+    while (code == 0 && got != 0) {
+        got = read(from, chunk, sizeof chunk);
+        if (cli_interrupted())
+            code = cli_error(c, CODE_INTERRUPTED, "interrupted");
+        else if (got < 0 && errno != EINTR)
+            code = cli_error(c, CODE_IO, "%s: cannot read: %s", path, strerror(errno));
+        else if (got > 0)
+            code = append(c, path, to, chunk, (size_t)got);
+    }
+    if (code == 0 && lseek(to->fd, 0, SEEK_SET) < 0)
+        code = cli_error(c, CODE_IO, "%s: cannot read: %s", path, strerror(errno));
+    return code;
+}
+
+/* The system's failure is not the data's. */
+static int gz_failure(cli *c, const char *path, gzFile file) {
+    const int error = errno;
+    int number = 0;
+    const char *text = gzerror(file, &number);
+    if (number == Z_ERRNO)
+        return cli_error(c, CODE_IO, "%s: cannot read: %s", path, strerror(error));
+    return cli_error(c, CODE_DATA, "%s: damaged or cut short: %s", path, text);
+}
+
+/* Gunzip what is gzipped; anything else is copied. Owns `from`. */
+static int gunzip(cli *c, int from, const char *path, memory_file *to) {
+    char chunk[1 << 15];
     int code = 0, got = 0;
-    const int fd = memfd_create("rlar-mat", MFD_CLOEXEC);
-    gzFile file = gzdopen(from, "rb"); /* owns `from` from here on */
-    if (fd < 0 || file == NULL)
-        code = cli_error(c, CODE_IO, "%s: cannot unpack: %s", path, strerror(errno));
+    gzFile file = gzdopen(from, "rb");
+    if (file == NULL) {
+        close(from);
+        return cli_error(c, CODE_IO, "%s: cannot unpack: %s", path, strerror(errno));
+    }
     while (code == 0 && (got = gzread(file, chunk, sizeof chunk)) != 0) {
         if (cli_interrupted())
             code = cli_error(c, CODE_INTERRUPTED, "interrupted");
-        else if (got < 0)
-            code =
-                cli_error(c, CODE_DATA, "%s: damaged or cut short: %s", path, gzerror(file, &got));
-        else if (c->args.max_memory > 0 && (total += got) > c->args.max_memory)
-            code = cli_error(c, CODE_MEMORY, "%s: unpacks to more than --max-memory", path);
-        else if (!cli_mat_write(fd, chunk, (size_t)got))
-            code = cli_error(c, CODE_IO, "%s: cannot unpack: %s", path, strerror(errno));
+        else
+            code = got < 0 ? gz_failure(c, path, file) : append(c, path, to, chunk, (size_t)got);
     }
-    if (file != NULL && gzclose(file) != Z_OK && code == 0)
+    if (gzclose(file) == Z_BUF_ERROR && code == 0)
         code = cli_error(c, CODE_DATA, "%s: the compressed data end early", path);
-    else if (file == NULL)
-        close(from);
-    if (code != 0 && fd >= 0)
-        close(fd);
-    else
-        *out = fd;
     return code;
+}
+
+/* Copy a pipe or a compressed file into memory, gunzipping where needed. Owns `from`. */
+static int unpack(cli *c, int from, const char *path, int *out) {
+    memory_file raw = {.fd = -1}, plain = {.fd = -1};
+    int code = new_memory_file(c, path, &raw);
+    if (code == 0)
+        code = fetch(c, from, path, &raw);
+    close(from);
+    if (code == 0)
+        code = new_memory_file(c, path, &plain);
+    if (code == 0)
+        code = gunzip(c, raw.fd, path, &plain);
+    else if (raw.fd >= 0)
+        close(raw.fd);
+    if (code != 0 && plain.fd >= 0)
+        close(plain.fd);
+    else
+        *out = plain.fd;
+    return code;
+}
+
+/* Does it begin like a gzip file? -1: it cannot be read. */
+static int is_gzip(int fd) {
+    unsigned char magic[2] = {0, 0};
+    for (size_t i = 0; i < sizeof magic; i++) /* two bytes may come one by one */
+        if (TEMP_FAILURE_RETRY(pread(fd, magic + i, 1, (off_t)i)) < 0)
+            return -1;
+    return magic[0] == 0x1f && magic[1] == 0x8b;
 }
 
 /* A descriptor of the plain MAT bytes: the file itself, or a memory file. */
 static int open_plain(cli *c, const char *path, int *out) {
-    unsigned char magic[2] = {0, 0};
     struct stat about;
     const bool is_stdin = strcmp(path, "-") == 0;
     int fd = -1, code = 0;
@@ -95,12 +162,13 @@ static int open_plain(cli *c, const char *path, int *out) {
         return code;
     const bool seen = TEMP_FAILURE_RETRY(fstat(fd, &about)) == 0;
     const bool regular = seen && !is_stdin && S_ISREG(about.st_mode);
-    if (!seen || (regular && TEMP_FAILURE_RETRY(pread(fd, magic, 2, 0)) < 0)) {
+    const int packed = regular ? is_gzip(fd) : 0;
+    if (!seen || packed < 0) {
         code = cli_error(c, CODE_IO, "%s: %s", path, strerror(errno));
         close(fd);
         return code;
     }
-    if (regular && !(magic[0] == 0x1f && magic[1] == 0x8b)) {
+    if (regular && packed == 0) {
         *out = fd;
         return 0;
     }

@@ -194,8 +194,10 @@ static rlar_status check_file(rlar_ctx *ctx, const rlar_checkpoint *cp, int fd, 
         crc = rlar__crc64(crc, piece, piece_of(left));
     }
     RLAR_TRY(read_piece(ctx, cp, fd, &stored, sizeof stored));
-    if (stored != crc || lseek(fd, (off_t)sizeof *h, SEEK_SET) < 0)
+    if (stored != crc)
         return rlar__checkpoint_refuse(ctx, cp);
+    if (lseek(fd, (off_t)sizeof *h, SEEK_SET) < 0)
+        return cannot(ctx, cp, "read");
     return RLAR_OK;
 }
 

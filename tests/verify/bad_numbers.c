@@ -16,13 +16,6 @@ enum {
 };
 static const double LIMIT = 10.0; /* seconds for a trial; they take about a millisecond */
 
-/* A method with its defaults, its preset, or one of its choices. */
-typedef struct variant {
-    int64_t method;
-    bool preset;
-    char settings[64];
-} variant;
-
 typedef struct tally {
     int64_t done, fitted, refused, wrong;
     double slowest; /* seconds */
@@ -30,16 +23,6 @@ typedef struct tally {
     char *message[MAX_MESSAGES]; /* distinct but for digits */
     int64_t cell[KINDS][64][3];  /* by kind, method and verdict */
 } tally;
-
-static void add_choices(variant *list, int *count, int64_t method, const rlar_param_def *def) {
-    for (const char *at = def->choices; *at;) {
-        const size_t length = strcspn(at, "|");
-        variant *v = &list[(*count)++];
-        *v = (variant){.method = method};
-        snprintf(v->settings, sizeof v->settings, "%s=%.*s", def->name, (int)length, at);
-        at += length + (at[length] == '|');
-    }
-}
 
 static int make_variants(variant list[MAX_VARIANTS]) {
     int count = 0;
@@ -49,9 +32,7 @@ static int make_variants(variant list[MAX_VARIANTS]) {
         list[count++] = (variant){.method = m, .preset = true};
         if (strcmp(def->name, "rlar") == 0) /* the objective of the paper, minimised */
             list[count++] = (variant){.method = m, .settings = "solver=minimise eps=1e-8"};
-        for (const rlar_param_def *p = def->params; p->name; p++)
-            if (p->choices)
-                add_choices(list, &count, m, p);
+        add_choices(list, &count, m);
         assert_true(count + 16 < MAX_VARIANTS);
     }
     return count;

@@ -6,7 +6,12 @@
 
 #include "model/model_file.h"
 
-#define TRY(expr) RLAR_TRY(expr)
+/* A step that succeeds may leave something: what a later one is given. */
+#define TRY(expr)                                                                                  \
+    do {                                                                                           \
+        RLAR_TRY(expr);                                                                            \
+        world_step(w);                                                                             \
+    } while (0)
 
 /* Numbers for results; what is not written stays 0. */
 static double *room(world *w, int64_t count) {
@@ -320,8 +325,9 @@ static rlar_status evaluate(world *w, const char *variant) {
     rlar_params *other = NULL;
     rlar_eval_spec spec = spec_of(w, variant);
     const char *method = has(variant, "rlar") ? "rlar" : has(variant, "sda") ? "sda" : "rr";
-    rlar_status status = rlar_params_new(w->ctx, method, &w->out.params);
-    if (status >= 0 && strcmp(method, "rlar") == 0)
+    TRY(rlar_params_new(w->ctx, method, &w->out.params));
+    rlar_status status = RLAR_OK;
+    if (strcmp(method, "rlar") == 0)
         status = rlar_params_set(w->ctx, w->out.params, "iters", w->iterations);
     if (status >= 0)
         status = rlar_params_new(w->ctx, "lda", &other);
@@ -390,7 +396,7 @@ static rlar_status blas(world *w, const char *variant) {
 static rlar_status write_pieces(rlar_file *out) {
     static const char large[100000] = "large";
     for (int i = 0; i < 4; i++)
-        TRY(rlar_file_write(out, large, 30000));
+        RLAR_TRY(rlar_file_write(out, large, 30000));
     return rlar_file_write(out, large, sizeof large);
 }
 

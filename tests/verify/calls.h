@@ -39,6 +39,7 @@ typedef struct result {
     int64_t numbers;
     uint64_t check; /* of what was seen block by block */
     char path[512]; /* a file that the call writes, or "" */
+    unsigned given; /* what the steps before the last have returned: world_step() */
 } result;
 
 typedef struct world {
@@ -74,7 +75,9 @@ void world_close(world *w);
 
 /* Give back what the last call returned; the checksum of it. Nothing may be failing now. */
 uint64_t world_forget(world *w);
-/* Nothing was returned: what a failed call must leave. */
+/* The steps so far have succeeded: what they returned is not of the one that may fail next. */
+void world_step(world *w);
+/* Nothing was returned by the step that failed: what a failed call must leave. */
 bool world_is_empty(const world *w);
 /* Every file below the folder of the world with its bytes, as a checksum. */
 uint64_t world_files(const world *w);

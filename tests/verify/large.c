@@ -70,6 +70,35 @@ static double mib(int64_t bytes) {
     return (double)bytes / 1048576.0;
 }
 
+enum { ANSWERS = 20 };
+
+/* NULL, or what is wrong with the model: W, or what it says of some of its samples. */
+static const char *model_fault(rlar_ctx *ctx, const rlar_model *model, const problem *p) {
+    const int64_t outputs = rlar_model_outputs(model), d = p->view.d;
+    if (!all_finite(d * outputs, rlar_model_map(model)) ||
+        !all_finite(outputs, rlar_model_offset(model)))
+        return "the map is not finite";
+    rlar_view some = p->view;
+    rlar_data *data = NULL;
+    int64_t found[ANSWERS];
+    some.n = some.n < ANSWERS ? some.n : ANSWERS;
+    double *z = zeros(some.n * outputs);
+    assert_int_equal(rlar_data_view(ctx, &some, &data), RLAR_OK);
+    const bool good = rlar_transform(ctx, model, data, z) >= 0 &&
+                      rlar_predict(ctx, model, data, NULL, found, NULL) >= 0;
+    const char *fault = !good                              ? "its samples cannot be predicted"
+                        : !all_finite(some.n * outputs, z) ? "an output is not finite"
+                                                           : NULL;
+    int64_t right = 0;
+    for (int64_t i = 0; i < some.n && good; i++) /* class i is called "i" and comes as number i */
+        right += strtoll(rlar_model_class(model, found[i]), NULL, 10) == i % p->classes;
+    if (!fault && right == 0) /* the nearest of its own samples is itself */
+        fault = "no sample is known again";
+    free(z);
+    rlar_data_free(data);
+    return fault;
+}
+
 /* Whether the fit kept to what was said. */
 static bool judge(tally *t, rlar_status status, const char *text, const rlar_forecast *f,
                   int64_t peak, int64_t grown, double late) {
@@ -106,8 +135,15 @@ static void run_method(tally *t, const problem *p, const char *method, const lim
     const double seconds = rlar__now() - start;
     const int64_t peak = rlar_ctx_memory_peak(ctx) - held;
     const int64_t grown = process_memory("VmHWM:") - before;
-    const bool good =
-        judge(t, status, rlar_ctx_error(ctx), &f, peak, grown, rlar__now() - deadline);
+    bool good = judge(t, status, rlar_ctx_error(ctx), &f, peak, grown, rlar__now() - deadline);
+    deadline = INFINITY; /* the answers have their time */
+    const char *fault = good && status >= 0 ? model_fault(ctx, model, p) : NULL;
+    if (fault) {
+        fprintf(stderr, "%s: %s (%s)\n", method, fault, rlar_ctx_error(ctx));
+        good = false;
+        t->fits--;
+        t->wrong++;
+    }
     printf("%-8s forecast %9.1f MiB, ", method, mib(f.bytes));
     if (status >= 0)
         printf("%.2f s, peak %.1f MiB (%.3f of it), process %.1f MiB%s\n", seconds, mib(peak),
@@ -141,7 +177,8 @@ int main(int argc, char **argv) {
             run_method(&t, &p, rlar_method_at(m)->name, &l);
     printf(
         "%lld samples of %lld features, %lld classes: %lld methods fitted within the forecast of "
-        "memory, %lld refused with it (limit %.0f MiB), %lld stopped on request after %.0f s, %lld "
+        "memory, their maps and answers right, %lld refused with it (limit %.0f MiB), %lld stopped "
+        "on request after %.0f s, %lld "
         "wrong\n",
         (long long)p.view.n, (long long)p.view.d, (long long)p.classes, (long long)t.fits,
         (long long)t.refused, mib(l.memory), (long long)t.stopped, l.seconds, (long long)t.wrong);

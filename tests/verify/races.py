@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Contexts and shared models in many threads under ThreadSanitizer.
+"""Contexts and shared models in many threads, and the readers that have several, under ThreadSanitizer.
 
     tests/verify/races.py [--count N]     N fits (default 200), from the root of the checkout
 
@@ -16,6 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "build-tsan"
 PROGRAMS = ("threads", "same_answer")
+READERS = ("test_window", "test_parts")  # unit tests
 FITS_PER_CONFIGURATION = 50  # same_answer is the slower of the two
 
 
@@ -23,14 +24,14 @@ def build():
     options = ["-Doptimization=1", "-Db_sanitize=thread", "-Db_lundef=false"]
     if not (FOLDER / "build.ninja").exists():
         subprocess.run(["meson", "setup", FOLDER, *options], cwd=ROOT, check=True, stdout=sys.stderr)
-    targets = ["tests/" + name for name in PROGRAMS]
+    targets = ["tests/" + name for name in PROGRAMS + READERS]
     subprocess.run(["ninja", "-C", FOLDER, *targets], check=True, stdout=sys.stderr)
 
 
-def run(name, count):
-    """The figure of the program, and the reports of the sanitizer."""
+def run(name, *words):
+    """The exit code and the figure of the program, and the reports of the sanitizer."""
     env = {**os.environ, "TSAN_OPTIONS": "halt_on_error=0 exitcode=66 second_deadlock_stack=1"}
-    done = subprocess.run([FOLDER / "tests" / name, "--count", str(count)], env=env, capture_output=True, text=True)
+    done = subprocess.run([FOLDER / "tests" / name, *words], env=env, capture_output=True, text=True)
     sys.stderr.write(done.stderr)
     return done.returncode, done.stdout.strip().split("\n")[-1], done.stderr.count("WARNING: ThreadSanitizer")
 
@@ -40,12 +41,15 @@ def main():
     parser.add_argument("--count", type=int, default=200)
     count = parser.parse_args().count
     build()
-    results = [run("threads", count), run("same_answer", max(1, count // FITS_PER_CONFIGURATION))]
+    results = [run("threads", "--count", str(count)),
+               run("same_answer", "--count", str(max(1, count // FITS_PER_CONFIGURATION))),
+               *[run(name) for name in READERS]]
     for _, figure, _ in results:
         print(figure)
     reports = sum(found for _, _, found in results)
-    print("%s; with 1 to 16 threads in a context: %s; ThreadSanitizer: %d reports"
-          % (results[0][1], results[1][1].split(": ")[-1], reports))
+    failed = sum(code != 0 for code, _, _ in results[2:])
+    print("%s; with 1 to 16 threads in a context: %s; %d unit tests of the readers with threads, %d failed; ThreadSanitizer: "
+          "%d reports" % (results[0][1], results[1][1].split(": ")[-1], len(READERS), failed, reports))
     return 1 if reports or any(code for code, _, _ in results) else 0
 
 

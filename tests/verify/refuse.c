@@ -1,9 +1,12 @@
 /* refuse.c - put between a program and the C library (LD_PRELOAD), it lets one call on a file fail.
  *
- *     RLAR_REFUSE=N:FAULT   the N-th call; FAULT is an errno, or 0: do one byte only; ENOMEM: the
- *                           N-th call of malloc() by the program itself and all after it instead
- *     RLAR_REFUSE_LOG=FILE  "name lenient" of the call that was struck; lenient 1: a program may do
- *                           without it
+ *     RLAR_REFUSE=N:FAULT     the N-th call; FAULT is an errno, or 0: do one byte only; ENOMEM: the
+ *                             N-th call for memory by the program itself and all after it instead,
+ *                             N:ENOMEM:once that call only; N = 0: none
+ *     RLAR_REFUSE_LOG=FILE    "name lenient" of the call that was struck; lenient 1: a program may
+ *                             do without it
+ *     RLAR_REFUSE_SITES=FILE  with ENOMEM: "name place first last" of every place of the program
+ *                             that calls for memory, with the numbers of its first and last call
  *
  * Counted are calls on files below the working folder, on memory files, on nameless temporary files
  * and on standard input and output: not what libraries read of the machine. */
@@ -19,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -96,15 +100,26 @@ static bool in_library(const void *caller, const char *name) {
     return dladdr(caller, &info) != 0 && strstr(info.dli_fname, name) != NULL;
 }
 
-/* What is left of the size; -1: the call fails. */
+static bool is_memory_file(int fd) {
+    char link[64], path[64];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    const ssize_t length = REAL(readlink)(link, path, sizeof path - 1);
+    return length > 0 && memmem(path, (size_t)length, "memfd:", 6);
+}
+
+/* What is left of the size; -1: the call fails. Memory has nothing to wait for: no signal
+ * interrupts it. */
 static ssize_t portion(const char *name, int fd, size_t size, bool lenient) {
-    const int wanted = concerns(fd) ? fault(name, lenient) : -1;
+    int wanted = concerns(fd) ? fault(name, lenient) : -1;
+    if (wanted == EINTR && is_memory_file(fd))
+        wanted = -1;
     return wanted > 0 ? -1 : wanted == 0 && size > 0 ? 1 : (ssize_t)size;
 }
 
-/* zlib reads when the command looks whether a file might be a MATLAB one; reading it tells more. */
+/* zlib reads when the command looks whether a file might be a MATLAB one; reading it tells more.
+ * Such a file is unpacked from memory. */
 ssize_t read(int fd, void *bytes, size_t size) {
-    const bool look = in_library(__builtin_return_address(0), "libz.so");
+    const bool look = in_library(__builtin_return_address(0), "libz.so") && !is_memory_file(fd);
     const ssize_t part = portion("read", fd, size, look);
     return part < 0 ? -1 : REAL(read)(fd, bytes, (size_t)part);
 }
@@ -204,8 +219,42 @@ ssize_t readlink(const char *path, char *to, size_t size) {
     return refused("readlink", concerns_path(path), false) ? -1 : REAL(readlink)(path, to, size);
 }
 
+/* Like stat(), and whether files without a name can get one. */
+int access(const char *path, int mode) {
+    const bool ours = concerns_path(path) || is_below(path, "/proc/self/fd");
+    return refused("access", ours, true) ? -1 : REAL(access)(path, mode);
+}
+
 DIR *opendir(const char *path) {
     return refused("opendir", concerns_path(path), false) ? NULL : REAL(opendir)(path);
+}
+
+struct dirent64 *readdir64(DIR *folder) {
+    return refused("readdir", concerns(dirfd(folder)), false) ? NULL : REAL(readdir64)(folder);
+}
+
+int closedir(DIR *folder) {
+    const bool failed = refused("closedir", concerns(dirfd(folder)), true);
+    const int kept = errno, answer = REAL(closedir)(folder);
+    if (failed)
+        errno = kept;
+    return failed ? -1 : answer;
+}
+
+int fstatat64(int folder, const char *path, struct stat64 *info, int flags) {
+    return refused("fstatat", concerns(folder), false) ? -1
+                                                       : REAL(fstatat64)(folder, path, info, flags);
+}
+
+/* ---- New descriptors, which no signal interrupts ---- */
+
+int dup(int fd) {
+    return refused("dup", concerns(fd), false) && errno != EINTR ? -1 : REAL(dup)(fd);
+}
+
+int memfd_create(const char *name, unsigned flags) {
+    return refused("memfd_create", true, false) && errno != EINTR ? -1
+                                                                  : REAL(memfd_create)(name, flags);
 }
 
 /* ---- Streams: the figures of gnuplot come through nameless temporary files, which no signal
@@ -227,38 +276,177 @@ int fflush(FILE *stream) {
     return refused("fflush", ours, false) && errno != EINTR ? EOF : REAL(fflush)(stream);
 }
 
+/* Below: a text that grew in memory is one no more. */
+static bool change_stream(const FILE *before, FILE *now);
+
+/* What is closed last was read or written before; a failure of that was told then. */
+int fclose(FILE *stream) {
+    const bool ours = stream != stderr && concerns(fileno(stream));
+    const bool failed = refused("fclose", ours, true) && errno != EINTR;
+    const int kept = errno, answer = REAL(fclose)(stream);
+    change_stream(stream, NULL);
+    if (failed)
+        errno = kept;
+    return failed ? EOF : answer;
+}
+
+int fseek(FILE *stream, long offset, int from) {
+    const bool ours = !in_library(__builtin_return_address(0), "libmatio");
+    const bool failed = refused("fseek", ours && concerns(fileno(stream)), false);
+    return failed && errno != EINTR ? -1 : REAL(fseek)(stream, offset, from);
+}
+
 /* ---- Memory ---- */
 
-static uintptr_t program_start, program_end;
+typedef struct span {
+    uintptr_t start, end;
+} span;
+
+static span program, c_library;
+
+static bool is_in(const span *text, const void *caller) {
+    return (uintptr_t)caller >= text->start && (uintptr_t)caller < text->end;
+}
 
 /* The first object is the program. */
-static int find_program(struct dl_phdr_info *info, size_t size, void *arg) {
+static int find_texts(struct dl_phdr_info *info, size_t size, void *arg) {
     (void)size;
     (void)arg;
-    for (int i = 0; i < info->dlpi_phnum; i++) {
+    span *found = program.end == 0                      ? &program
+                  : strstr(info->dlpi_name, "/libc.so") ? &c_library
+                                                        : NULL;
+    for (int i = 0; i < info->dlpi_phnum && found; i++) {
         const uintptr_t start = (uintptr_t)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
-        if (info->dlpi_phdr[i].p_type == PT_LOAD && (info->dlpi_phdr[i].p_flags & PF_X)) {
-            program_start = start;
-            program_end = start + info->dlpi_phdr[i].p_memsz;
-        }
+        if (info->dlpi_phdr[i].p_type == PT_LOAD && (info->dlpi_phdr[i].p_flags & PF_X))
+            *found = (span){start, start + info->dlpi_phdr[i].p_memsz};
     }
-    return 1;
+    return 0;
 }
 
 __attribute__((constructor)) static void begin(void) {
-    dl_iterate_phdr(find_program, NULL);
+    dl_iterate_phdr(find_texts, NULL);
+}
+
+enum { SITES = 512, STREAMS = 8 };
+
+/* The places that call for memory; most calls come through few of them. */
+static struct site {
+    const char *name;
+    uintptr_t place;
+    int64_t first, last;
+} sites[SITES];
+
+static void count_site(const char *name, uintptr_t place, int64_t number) {
+    int i = 0;
+    while (i < SITES - 1 && sites[i].name && (sites[i].place != place || sites[i].name != name))
+        i++;
+    if (!sites[i].name)
+        sites[i] = (struct site){name, place, number, number};
+    sites[i].last = number;
+}
+
+__attribute__((destructor)) static void tell_sites(void) {
+    const char *path = order_for_us() ? getenv("RLAR_REFUSE_SITES") : NULL;
+    in_log = true;
+    FILE *file = path ? fopen(path, "w") : NULL;
+    for (int i = 0; i < SITES && file && sites[i].name; i++)
+        fprintf(file, "%s %lx %lld %lld\n", sites[i].name,
+                (unsigned long)(sites[i].place - program.start), (long long)sites[i].first,
+                (long long)sites[i].last);
+    if (file)
+        fclose(file);
+    in_log = false;
+}
+
+/* Is there no memory for this call? */
+static bool starved(const char *name, const void *caller) {
+    const char *order = in_log ? NULL : order_for_us();
+    if (!order || wanted_fault(order) != ENOMEM)
+        return false;
+    const int64_t number = ++seen, first = atoll(order);
+    count_site(name, is_in(&program, caller) ? (uintptr_t)caller : program.start, number);
+    if (first == 0 || number < first || (number > first && strstr(order, ":once")))
+        return false;
+    if (number == first)
+        tell(name, false);
+    errno = ENOMEM;
+    return true;
 }
 
 void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t count, size_t size);
+void *__libc_realloc(void *old, size_t size);
+
+/* A text that grows in memory does so inside the C library. */
+static FILE *memory_streams[STREAMS];
+
+static bool is_growing(void) {
+    bool found = false;
+    for (int i = 0; i < STREAMS; i++)
+        found = found || memory_streams[i];
+    return found;
+}
+
+/* Put `now` where `before` was. */
+static bool change_stream(const FILE *before, FILE *now) {
+    for (int i = 0; i < STREAMS; i++)
+        if (memory_streams[i] == before) {
+            memory_streams[i] = now;
+            return true;
+        }
+    return false;
+}
 
 /* Libraries keep their memory: it is the program's answer that is asked for. */
+static bool is_starved(const char *name, const void *caller) {
+    if (is_in(&program, caller))
+        return starved(name, caller);
+    return is_in(&c_library, caller) && is_growing() && starved("memory stream", caller);
+}
+
 void *malloc(size_t size) {
-    const uintptr_t caller = (uintptr_t)__builtin_return_address(0);
-    const char *order = caller >= program_start && caller < program_end ? order_for_us() : NULL;
-    if (!order || wanted_fault(order) != ENOMEM || ++seen < atoll(order))
-        return __libc_malloc(size);
-    if (seen == atoll(order))
-        tell("malloc", false);
-    errno = ENOMEM;
-    return NULL;
+    return is_starved("malloc", __builtin_return_address(0)) ? NULL : __libc_malloc(size);
+}
+
+void *calloc(size_t count, size_t size) {
+    return is_starved("calloc", __builtin_return_address(0)) ? NULL : __libc_calloc(count, size);
+}
+
+void *realloc(void *old, size_t size) {
+    return is_starved("realloc", __builtin_return_address(0)) ? NULL : __libc_realloc(old, size);
+}
+
+char *strdup(const char *text) {
+    const bool none = is_in(&program, __builtin_return_address(0)) &&
+                      starved("strdup", __builtin_return_address(0));
+    char *copy = none ? NULL : __libc_malloc(strlen(text) + 1);
+    return copy ? strcpy(copy, text) : NULL;
+}
+
+int vasprintf(char **to, const char *format, va_list list) {
+    const void *caller = __builtin_return_address(0);
+    if (is_in(&program, caller) && starved("vasprintf", caller))
+        return -1;
+    return REAL(vasprintf)(to, format, list);
+}
+
+int asprintf(char **to, const char *format, ...) {
+    const void *caller = __builtin_return_address(0);
+    if (is_in(&program, caller) && starved("asprintf", caller))
+        return -1;
+    va_list list;
+    va_start(list, format);
+    const int length = REAL(vasprintf)(to, format, list);
+    va_end(list);
+    return length;
+}
+
+FILE *open_memstream(char **to, size_t *size) {
+    const void *caller = __builtin_return_address(0);
+    if (!is_in(&program, caller))
+        return REAL(open_memstream)(to, size);
+    FILE *stream = starved("open_memstream", caller) ? NULL : REAL(open_memstream)(to, size);
+    if (stream)
+        change_stream(NULL, stream);
+    return stream;
 }

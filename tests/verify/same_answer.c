@@ -1,6 +1,7 @@
 /* same_answer.c - the same bits for 1, 2, 3, 4, 8 and 16 threads, run to run, after save and load,
  * and for a sample alone or in company: every method, scaling and classifier, more samples than
- * features and fewer; and every method in evaluations with and without tuning.
+ * features and fewer, and every choice of a method; and every method in evaluations with and
+ * without tuning.
  *
  *   same_answer [--count N]
  *
@@ -9,7 +10,13 @@
 #include "trial.h"
 
 static const int thread_counts[] = {1, 1, 2, 3, 4, 8, 16}; /* twice 1: run to run */
-enum { COUNTS = sizeof thread_counts / sizeof *thread_counts, SHAPES = 3, TUNES = 3, SPLITS = 3 };
+enum {
+    COUNTS = sizeof thread_counts / sizeof *thread_counts,
+    SHAPES = 3,
+    TUNES = 3,
+    SPLITS = 3,
+    MAX_VARIANTS = 128
+};
 
 /* All that was answered, one after another. */
 typedef struct record {
@@ -81,7 +88,8 @@ static void keep_answers(rlar_ctx *ctx, const rlar_model *m, const labelled *s, 
 }
 
 /* The model's bytes, and its answers: by itself, after save and load, in pieces of `step`. */
-static record fit_record(const labelled *s, const char *method, const char *scale, int threads) {
+static record fit_record(const labelled *s, const variant *v, const char *scale, int threads) {
+    const char *method = rlar_method_at(v->method)->name;
     record r = {0}, once = {0}, again = {0};
     rlar_ctx *ctx = context(threads);
     rlar_data *data = NULL;
@@ -91,7 +99,7 @@ static record fit_record(const labelled *s, const char *method, const char *scal
     void *bytes = NULL;
     size_t size = 0;
     o.scale = scale;
-    rlar_params *params = trial_params(ctx, &(trial){.method = method, .settings = ""});
+    rlar_params *params = trial_params(ctx, &(trial){.method = method, .settings = v->settings});
     assert_int_equal(view_labelled(ctx, s, &data), RLAR_OK);
     if (rlar_fit(ctx, data, params, &o, &model, &info) < 0)
         fail_msg("%s", rlar_ctx_error(ctx));
@@ -103,8 +111,8 @@ static record fit_record(const labelled *s, const char *method, const char *scal
     /* A sample alone, blocks of an odd size, blocks that do not divide the threads' share. */
     keep_answers(ctx, loaded, s, threads == 1 ? 1 : 7 * threads, &again);
     if (once.size != again.size || memcmp(once.bytes, again.bytes, once.size) != 0)
-        fail_msg("%s, %s, %d threads: other answers after save and load, in pieces", method, scale,
-                 threads);
+        fail_msg("%s %s, %s, %d threads: other answers after save and load, in pieces", method,
+                 v->settings, scale, threads);
     keep(&r, once.bytes, once.size);
     free(once.bytes);
     free(again.bytes);
@@ -185,17 +193,20 @@ static void compare_record(tally *t, record r, int i, const char *what, record *
     free(r.bytes);
 }
 
-static void check_fits(tally *t, int64_t at) {
-    const char *method = rlar_method_at(at % rlar_method_count())->name;
-    const char *scale = scalings[at / rlar_method_count() % SCALINGS];
-    const int64_t shape = at / rlar_method_count() / SCALINGS;
+/* The defaults of every method with every scaling, then every choice, the scalings in turn. */
+static void check_fits(tally *t, const variant *list, int64_t choices, int64_t at) {
+    const int64_t methods = rlar_method_count(), plain = methods * SCALINGS * SHAPES;
+    const variant v = at < plain ? (variant){.method = at % methods} : list[(at - plain) % choices];
+    const char *method = rlar_method_at(v.method)->name;
+    const char *scale = scalings[(at < plain ? at / methods : at) % SCALINGS];
+    const int64_t shape = at < plain ? at / methods / SCALINGS : (at - plain) / choices;
     labelled s = shape_samples(at, shape % SHAPES);
     char what[128];
     record first = {0};
-    snprintf(what, sizeof what, "%s, %s, %lld x %lld", method, scale, (long long)s.n,
+    snprintf(what, sizeof what, "%s %s, %s, %lld x %lld", method, v.settings, scale, (long long)s.n,
              (long long)s.d);
     for (int i = 0; i < COUNTS; i++, t->fits++)
-        compare_record(t, fit_record(&s, method, scale, thread_counts[i]), i, what, &first);
+        compare_record(t, fit_record(&s, &v, scale, thread_counts[i]), i, what, &first);
     free(first.bytes);
     labelled_free(&s);
 }
@@ -218,22 +229,29 @@ static void check_evaluations(tally *t, int64_t at) {
 
 int main(int argc, char **argv) {
     tally t = {0};
-    const int64_t fits = rlar_method_count() * SCALINGS * SHAPES;
+    variant list[MAX_VARIANTS];
+    int choices = 0;
+    for (int64_t m = 0; m < rlar_method_count(); m++) {
+        add_choices(list, &choices, m);
+        assert_true(choices + 16 < MAX_VARIANTS);
+    }
+    const int64_t fits = (rlar_method_count() * SCALINGS + choices) * SHAPES;
     const int64_t evaluations = rlar_method_count() * TUNES * SPLITS;
     const int64_t count = option_value(argc, argv, "--count", fits + evaluations);
     const int64_t fit_step = step_for(fits), eval_step = step_for(evaluations);
     for (int64_t i = 0, f = 0, e = 0; i < count; i++) {
         if (i * evaluations / (fits + evaluations) ==
             (i + 1) * evaluations / (fits + evaluations)) {
-            check_fits(&t, f);
+            check_fits(&t, list, choices, f);
             f = (f + fit_step) % fits;
         } else {
             check_evaluations(&t, e);
             e = (e + eval_step) % evaluations;
         }
     }
-    printf("%lld fits and %lld evaluations on 1, 2, 3, 4, 8 and 16 threads, repeated, saved and "
+    printf("%lld fits (with %d choices of the methods) and %lld evaluations on 1, 2, 3, 4, 8 and "
+           "16 threads, repeated, saved and "
            "loaded, predicted whole and in pieces: %lld with other bits\n",
-           (long long)t.fits, (long long)t.evaluations, (long long)t.wrong);
+           (long long)t.fits, choices, (long long)t.evaluations, (long long)t.wrong);
     return t.wrong > 0;
 }

@@ -101,6 +101,38 @@ static inline const char *check_file(rlar_ctx *ctx, const rlar_model *model) {
     return status < 0 ? "the saved model cannot be loaded" : NULL;
 }
 
+/* NaN says that a method has no objective: one that has one on harmless samples has it on all, but
+ * where it ends before its first iteration (nmmp, whose ratio is infinite where classes are
+ * points). */
+static inline bool has_objective(const char *method, int64_t iterations) {
+    static const char *asked[64];
+    static bool has[64], iterates[64];
+    int at = 0;
+    while (asked[at] && strcmp(asked[at], method) != 0)
+        at++;
+    if (asked[at])
+        return has[at] && (iterations > 0 || !iterates[at]);
+    const int64_t sizes[] = {12, 11, 13};
+    labelled s = clouds(1, 4, 3, sizes);
+    rlar_ctx *ctx = context(1);
+    rlar_data *data = NULL;
+    rlar_model *model = NULL;
+    rlar_params *params = NULL;
+    rlar_info info = RLAR_INIT(rlar_info);
+    assert_int_equal(rlar_params_new(ctx, method, &params), RLAR_OK);
+    assert_int_equal(view_labelled(ctx, &s, &data), RLAR_OK);
+    assert_true(rlar_fit(ctx, data, params, NULL, &model, &info) >= 0);
+    asked[at] = rlar_method_find(method)->name;
+    has[at] = !isnan(info.objective);
+    iterates[at] = info.iterations > 0;
+    rlar_model_free(model);
+    rlar_params_free(params);
+    rlar_data_free(data);
+    rlar_ctx_free(ctx);
+    labelled_free(&s);
+    return has_objective(method, iterations);
+}
+
 /* NULL, or what is not finite in the model or in what it makes of the samples. */
 static inline const char *check_model(rlar_ctx *ctx, const rlar_model *model, const rlar_data *data,
                                       const rlar_info *info) {
@@ -113,13 +145,33 @@ static inline const char *check_model(rlar_ctx *ctx, const rlar_model *model, co
         return "b is not finite";
     if (!all_finite(d, rlar_model_scores(model)))
         return "a feature score is not finite";
-    /* NaN says that the method has no objective. */
     if (isinf(info->objective) || isinf(info->smoothed))
         return "the objective is infinite";
+    if (isnan(info->objective) && has_objective(rlar_model_method(model), info->iterations))
+        return "the objective is no number";
     const char *fault = check_outputs(ctx, model, data);
     for (int i = 0; i < CLASSIFIERS && !fault; i++)
         fault = check_prediction(ctx, model, data, classifiers[i]);
     return fault ? fault : check_file(ctx, model);
+}
+
+/* A method with its defaults, its preset, or one of its choices. */
+typedef struct variant {
+    int64_t method;
+    bool preset;
+    char settings[64];
+} variant;
+
+/* "solver=paper", "solver=anneal" and so on. */
+static inline void add_choices(variant *list, int *count, int64_t method) {
+    for (const rlar_param_def *def = rlar_method_at(method)->params; def->name; def++)
+        for (const char *at = def->choices ? def->choices : ""; *at;) {
+            const size_t length = strcspn(at, "|");
+            variant *v = &list[(*count)++];
+            *v = (variant){.method = method};
+            snprintf(v->settings, sizeof v->settings, "%s=%.*s", def->name, (int)length, at);
+            at += length + (at[length] == '|');
+        }
 }
 
 /* The parameters of a trial; NULL when they are refused. */
