@@ -85,7 +85,7 @@ CLI_NEVER_NULL char *cli_strdup(const char *text, size_t length);
 CLI_NEVER_NULL char *cli_text(const char *format, ...) CLI_PRINTF(1, 2);
 CLI_NEVER_NULL char *cli_vtext(const char *format, va_list args) CLI_PRINTF(1, 0);
 CLI_NEVER_NULL FILE *cli_text_open(char **text, size_t *size);
-void cli_text_close(FILE *out);
+void cli_text_close(FILE *out, char *const *text);
 /* The shortest text that reads back as the same number; "nan" where it is not one. */
 const char *cli_number(double value, char buf[CLI_NUMBER_SIZE]);
 /* "1.4 GiB" */

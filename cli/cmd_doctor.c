@@ -52,13 +52,14 @@ static int examine(cli *c, findings *f) {
     int code = cli_check(c, rlar_blas_describe(c->ctx, &f->blas));
     if (code == 0)
         code = cli_check(c, rlar_blas_speed(c->ctx, 0.3, &f->gflops));
+    if (code != 0)
+        return code;
     f->processors = sysconf(_SC_NPROCESSORS_ONLN);
     f->memory = page * (double)sysconf(_SC_PHYS_PAGES);
     f->available = page * (double)sysconf(_SC_AVPHYS_PAGES);
     f->gnuplot = cli_find_program("gnuplot");
-    if (code == 0)
-        find_advice(c, f);
-    return code;
+    find_advice(c, f);
+    return 0;
 }
 
 static void print_json(cli *c, const findings *f) {

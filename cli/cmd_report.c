@@ -26,7 +26,7 @@ static char *default_title(const cli_results *results, int files) {
             if (!named_before(results, f, i) && ++shown <= 6)
                 fprintf(out, "%s%s", shown > 1 ? ", " : ": ", results[f].item[i].part[0]);
     fputs(shown > 6 ? ", \xe2\x80\xa6" : "", out);
-    cli_text_close(out);
+    cli_text_close(out, &text);
     return text;
 }
 

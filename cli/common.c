@@ -159,10 +159,10 @@ FILE *cli_text_open(char **text, size_t *size) {
     return out;
 }
 
-/* What could not grow is found here at the latest. */
-void cli_text_close(FILE *out) {
+/* A text that could not grow has lost what came after; one that could not shrink is not there. */
+void cli_text_close(FILE *out, char *const *text) {
     const bool lost = ferror(out) != 0;
-    if (fclose(out) != 0 || lost)
+    if (fclose(out) != 0 || lost || *text == NULL)
         cli_ranks_no_memory();
 }
 

@@ -289,12 +289,14 @@ int cli_figure_draw(cli *c, cli_figure *figure, cli_image image, char **bytes, s
     int code = 0;
     for (int i = 0; i < 3 && code == 0; i++)
         if ((stream[i] = tmpfile()) == NULL)
-            code = cli_error(c, CODE_IO, "no temporary file for gnuplot: %s", strerror(errno));
+            code = cli_error(c, errno == ENOMEM ? CODE_MEMORY : CODE_IO,
+                             "no temporary file for gnuplot: %s", strerror(errno));
     if (code == 0) {
         write_terminal(stream[0], image, figure->width, figure->height);
-        fflush(figure->script);
+        if (fflush(figure->script) != 0 || ferror(figure->script))
+            cli_ranks_no_memory();
         fwrite(figure->text, 1, figure->size, stream[0]);
-        if (ferror(figure->script) || fflush(stream[0]) != 0 || ferror(stream[0]) ||
+        if (fflush(stream[0]) != 0 || ferror(stream[0]) ||
             lseek(fileno(stream[0]), 0, SEEK_SET) != 0)
             code = cli_error(c, CODE_IO, "no room for the script of gnuplot: %s", strerror(errno));
     }

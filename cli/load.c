@@ -20,7 +20,7 @@ static const char *const endings[] = {"",     ".csv", ".tsv",  ".svm", ".libsvm"
 /* The word plus ending, when there is such a file; else NULL. */
 static char *probe(const char *word, const char *ending, const char *gz) {
     char *path = cli_text("%s%s%s", word, ending, gz);
-    if (access(path, F_OK) == 0)
+    if (TEMP_FAILURE_RETRY(access(path, F_OK)) == 0)
         return path;
     free(path);
     return NULL;
@@ -64,7 +64,7 @@ static char *find_in(const char *dir, const char *word) {
 /* Missing files are told here, since only here it is known where else they were looked for. */
 static int find_file(cli *c, const char *word, char **out) {
     const char *dir = cli_data_dir(c);
-    if (strcmp(word, "-") == 0 || access(word, F_OK) == 0) {
+    if (strcmp(word, "-") == 0 || TEMP_FAILURE_RETRY(access(word, F_OK)) == 0) {
         *out = cli_strdup(word, strlen(word));
         return 0;
     }

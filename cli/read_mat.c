@@ -61,7 +61,7 @@ static int new_memory_file(cli *c, const char *path, memory_file *out) {
     return out->fd >= 0 ? 0 : cli_error(c, CODE_IO, "%s: cannot unpack: %s", path, strerror(errno));
 }
 
-static int append(cli *c, const char *path, memory_file *to, const char *bytes, size_t size) {
+static int append_bytes(cli *c, const char *path, memory_file *to, const char *bytes, size_t size) {
     to->size += (int64_t)size;
     if (c->args.max_memory > 0 && to->size > c->args.max_memory)
         return cli_error(c, CODE_MEMORY, "%s: unpacks to more than --max-memory", path);
@@ -83,7 +83,7 @@ static int fetch(cli *c, int from, const char *path, memory_file *to) {
         else if (got < 0 && errno != EINTR)
             code = cli_error(c, CODE_IO, "%s: cannot read: %s", path, strerror(errno));
         else if (got > 0)
-            code = append(c, path, to, chunk, (size_t)got);
+            code = append_bytes(c, path, to, chunk, (size_t)got);
     }
     if (code == 0 && lseek(to->fd, 0, SEEK_SET) < 0)
         code = cli_error(c, CODE_IO, "%s: cannot read: %s", path, strerror(errno));
@@ -113,7 +113,8 @@ static int gunzip(cli *c, int from, const char *path, memory_file *to) {
         if (cli_interrupted())
             code = cli_error(c, CODE_INTERRUPTED, "interrupted");
         else
-            code = got < 0 ? gz_failure(c, path, file) : append(c, path, to, chunk, (size_t)got);
+            code =
+                got < 0 ? gz_failure(c, path, file) : append_bytes(c, path, to, chunk, (size_t)got);
     }
     if (gzclose(file) == Z_BUF_ERROR && code == 0)
         code = cli_error(c, CODE_DATA, "%s: the compressed data end early", path);

@@ -47,7 +47,7 @@ static char *distinct(const cli_results *results, int part, const char *key) {
         fprintf(out, "%s%s", i > 0 ? "," : "", plain);
         free(plain);
     }
-    cli_text_close(out);
+    cli_text_close(out, &text);
     return text;
 }
 
@@ -143,7 +143,7 @@ static void put_axis(FILE *out, const char *method, const char *axis, const json
         fprintf(word, "%s%s", i > 0 ? "," : "", plain);
         free(plain);
     }
-    cli_text_close(word);
+    cli_text_close(word, &text);
     fputs(" --grid", out);
     put_word(out, text);
     free(text);
@@ -225,7 +225,7 @@ char *cli_report_command(const json_t *root, const cli_results *results) {
     known = put_protocol(out, json_object_get(root, "protocol")) && known;
     put_methods(out, results);
     fputs(" --json", out);
-    cli_text_close(out);
+    cli_text_close(out, &text);
     if (known)
         return text;
     free(text);

@@ -200,7 +200,7 @@ char *cli_plain(const json_t *value) {
             fprintf(out, "%s%s=%s", ftell(out) > 0 ? " " : "", key, plain != NULL ? plain : "{}");
             free(plain);
         }
-        cli_text_close(out);
+        cli_text_close(out, &text);
         return text;
     }
     text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);

@@ -388,7 +388,7 @@ static char *selected_text(const json_t *list) {
         fprintf(out, "%s%s (%zu of %zu)", i > 0 ? "; " : "", plain, times, count);
         free(plain);
     }
-    cli_text_close(out);
+    cli_text_close(out, &text);
     return text;
 }
 

@@ -204,7 +204,7 @@ static json_t *command_json(const cli *c, const reproduction *r) {
             fprintf(out, "%s%s", written++ > 0 ? "," : "", column_name((column)k));
     fprintf(out, " --trials %lld --seed %llu%s --data-dir DIR --json", (long long)r->spec.trials,
             (unsigned long long)r->spec.seed, r->spec.coarse ? "" : " --full-grid");
-    cli_text_close(out);
+    cli_text_close(out, &text);
     json_t *command = cli_json_text(text);
     free(text);
     return command;

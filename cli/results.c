@@ -189,7 +189,7 @@ char *cli_results_list(const cli_results *results) {
         fprintf(out, "%s%s", i > 0 ? "; " : "", results->item[i].title);
     if (results->count > MOST_TITLES)
         fprintf(out, "; and %d more", results->count - MOST_TITLES);
-    cli_text_close(out);
+    cli_text_close(out, &list);
     return list;
 }
 
