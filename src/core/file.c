@@ -76,9 +76,11 @@ static int own_descriptor(const char *path) {
         const size_t length = strlen(folder[i]);
         if (strncmp(path, folder[i], length) != 0)
             continue;
-        const size_t digits = strspn(path + length, "0123456789");
-        if (digits > 0 && digits < 7 && path[length + digits] == '\0')
-            return atoi(path + length);
+        const size_t digits = strlen(path + length);
+        int64_t number;
+        if (strspn(path + length, "0123456789") == digits &&
+            rlar__parse_int64(path + length, digits, &number) && number <= INT_MAX)
+            return (int)number;
     }
     return -1;
 }

@@ -13,4 +13,8 @@ bool rlar__format_known(const char *name);
 /* "wine" for "data/wine.csv.gz", "stdin" for "-". */
 rlar_status rlar__base_name(rlar_ctx *ctx, const char *path, char **out);
 
+/* The options of a caller, who may know fewer of them or more, checked; whole: not a stream. */
+rlar_status rlar__read_options(rlar_ctx *ctx, const rlar_read_options *given, bool whole,
+                               rlar_read_options *out);
+
 #endif
