@@ -118,6 +118,10 @@ sys.stdout.buffer.write(model._model.to_bytes() + "|".encode() + " ".join((used[
 BESIDE = "import ctypes, sys\nimport numpy\nctypes.CDLL(sys.argv[1])" + ALONE
 
 
+# Kernels for processors that have AVX2; the host's may be another of them than ours, and is as fast.
+MODERN = ("Haswell", "Zen", "SkylakeX", "Cooperlake", "Sapphirerapids")
+
+
 class Blas(TestCase):
     def test_right_kernel_beside_numpy(self):
         found = rlar.blas()
@@ -132,8 +136,8 @@ class Blas(TestCase):
         model, used = done.stdout.rsplit(b"|", 1)
         library, chosen, kernel = used.decode().split()
         self.assertEqual((library, chosen), (rlar.blas()["library"], "host"))
-        if kernel != rlar.blas()["kernel"]:
-            self.assertIn(f"runs its {kernel} kernel", done.stderr.decode())
+        slow = rlar.blas()["wanted"] and kernel not in MODERN
+        (self.assertIn if slow else self.assertNotIn)(f"runs its {kernel} kernel", done.stderr.decode())
         own = subprocess.run([sys.executable, "-W", "ignore", "-c", ALONE], check=True, capture_output=True,
                              env=dict(os.environ, OPENBLAS_CORETYPE=kernel))
         self.assertEqual(own.stdout.rsplit(b"|", 1)[1].split()[2].decode(), kernel)
