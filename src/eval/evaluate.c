@@ -156,10 +156,10 @@ static rlar_split_rule rule_of(const rlar_eval_spec *spec) {
 
 /* Cheap things first. */
 static rlar_status check_spec(rlar_ctx *ctx, const rlar_eval_spec *spec) {
-    const rlar_split_rule rule = rule_of(spec);
     rlar_scaling scaling;
     rlar_classifier classifier;
-    RLAR_TRY(check_runs(ctx, spec));
+    RLAR_TRY(check_runs(ctx, spec)); /* trials times folds is a number */
+    const rlar_split_rule rule = rule_of(spec);
     RLAR_TRY(rlar__split_rule_check(ctx, &rule));
     if (spec->tune < RLAR_TUNE_NONE || spec->tune > RLAR_TUNE_ORACLE)
         return rlar__fail(ctx, RLAR_E_ARG, "tune is %d; choose none, cv or oracle",
