@@ -131,15 +131,27 @@ static rlar_status open_named(rlar_file *file) {
     return status < 0 ? status : io_error(file->ctx, file->path, "create the file");
 }
 
+/* Not allowed, or this file system has no owners: nothing that a user could mend. */
+static bool has_no_owners(void) {
+    return errno == EPERM || errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP;
+}
+
 /* The new file has the owner and the group of the old one, or, where we may not give it these, no
- * rights for a group that was not meant. The mode that it gets. */
-static mode_t keep_owner(const rlar_file *file, const struct stat *old) {
-    const mode_t mode = old->st_mode & 07777;
-    if (TEMP_FAILURE_RETRY(fchown(file->fd, old->st_uid, old->st_gid)) == 0)
-        return mode;
-    if (TEMP_FAILURE_RETRY(fchown(file->fd, (uid_t)-1, old->st_gid)) == 0)
-        return mode & ~(mode_t)S_ISUID;
-    return mode & ~(mode_t)(S_ISUID | S_ISGID | S_IRWXG);
+ * rights for a group that was not meant. */
+static rlar_status keep_owner(const rlar_file *file, const struct stat *old) {
+    mode_t mode = old->st_mode & 07777;
+    int failed = (int)TEMP_FAILURE_RETRY(fchown(file->fd, old->st_uid, old->st_gid));
+    if (failed != 0 && has_no_owners()) {
+        mode &= ~(mode_t)S_ISUID;
+        failed = (int)TEMP_FAILURE_RETRY(fchown(file->fd, (uid_t)-1, old->st_gid));
+    }
+    if (failed != 0 && !has_no_owners())
+        return io_error(file->ctx, file->path, "set the owner");
+    if (failed != 0)
+        mode &= ~(mode_t)(S_ISGID | S_IRWXG);
+    if (TEMP_FAILURE_RETRY(fchmod(file->fd, mode)) != 0 && errno != EPERM)
+        return io_error(file->ctx, file->path, "set the mode");
+    return RLAR_OK;
 }
 
 static rlar_status open_temporary(rlar_file *file) {
@@ -157,10 +169,7 @@ static rlar_status open_temporary(rlar_file *file) {
     RLAR_TRY(open_nameless(file));
     if (file->fd < 0)
         RLAR_TRY(open_named(file));
-    if (exists && TEMP_FAILURE_RETRY(fchmod(file->fd, keep_owner(file, &target))) != 0 &&
-        errno != EPERM)
-        return io_error(file->ctx, file->path, "set the mode");
-    return RLAR_OK;
+    return exists ? keep_owner(file, &target) : RLAR_OK;
 }
 
 /* What the link at `path` points to, into path; false: it is none, or has an error (errno). */

@@ -441,8 +441,7 @@ rlar_status rlar__sink_row_end(rlar_sink *s, const rlar_place *at) {
 /* ---- Rows of numbers ---- */
 
 /* One value of a row of numbers, to where its column belongs. */
-static rlar_status put_number(rlar_sink *s, const rlar_place *at, int64_t column, double value,
-                              double *row) {
+static rlar_status put_number(rlar_sink *s, const rlar_place *at, int64_t column, double value) {
     const int64_t j = s->columns.target[column];
     if (j < 0)
         return RLAR_OK;
@@ -455,7 +454,7 @@ static rlar_status put_number(rlar_sink *s, const rlar_place *at, int64_t column
     }
     if (isnan(value))
         rlar__sink_missing(s, column + 1);
-    row[j] = value;
+    s->x[s->n * s->columns.d + j] = value;
     return RLAR_OK;
 }
 
@@ -490,8 +489,7 @@ rlar_status rlar__sink_numbers(rlar_sink *s, const rlar_place *at, int64_t d, co
     RLAR_TRY(rlar__sink_label(s, at, label, label_length));
     if (!label && s->columns.label >= 0)
         RLAR_TRY(hold_number_label(s, x[s->columns.label]));
-    double *row = s->columns.d > 0 ? s->x + s->n * s->columns.d : NULL; /* labels only: no x */
     for (int64_t column = 0; column < d; column++)
-        RLAR_TRY(put_number(s, at, column, x[column], row));
+        RLAR_TRY(put_number(s, at, column, x[column]));
     return rlar__sink_end(s, at);
 }

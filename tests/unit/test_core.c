@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -660,6 +661,18 @@ static void test_owners_are_kept(void **state) {
     assert_int_equal(st.st_uid, 1234);
     assert_int_equal(st.st_gid, 4321);
     assert_int_equal(st.st_mode & 07777, 0640);
+    /* Someone else may not give it away: without the group its rights are gone. */
+    assert_int_equal(chmod(folder, 0777), 0);
+    assert_int_equal(setegid(4000), 0);
+    assert_int_equal(seteuid(4000), 0);
+    assert_int_equal(prctl(PR_SET_DUMPABLE, 1), 0); /* /proc/self is ours again */
+    write_file(ctx, path, "newer", true);
+    assert_int_equal(seteuid(0), 0);
+    assert_int_equal(setegid(0), 0);
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_uid, 4000);
+    assert_int_equal(st.st_gid, 4000);
+    assert_int_equal(st.st_mode & 07777, 0600);
     unlink(path);
     rlar_ctx_free(ctx);
 }
