@@ -783,6 +783,15 @@ static void test_names_stay_on_a_line(void **state) {
     rlar_ctx_free(ctx);
 }
 
+static bool starts_with(const char *path, const char *bytes, size_t size) {
+    char found[64];
+    FILE *f = fopen(path, "rb");
+    assert_non_null(f);
+    const size_t got = fread(found, 1, sizeof found, f);
+    fclose(f);
+    return got >= size && memcmp(found, bytes, size) == 0;
+}
+
 /* A regular file of no bytes that has some: the command line of this process, whose beginning is
  * that of a model for a moment. */
 static void test_file_without_a_size(void **state) {
@@ -795,8 +804,13 @@ static void test_file_without_a_size(void **state) {
     assert_true(strlen(own) > sizeof start);
     memcpy(kept, own, sizeof start);
     memcpy(own, start, sizeof start);
+    const bool shown = starts_with("/proc/self/cmdline", start, sizeof start);
     const rlar_status status = rlar_model_load(ctx, "/proc/self/cmdline", &loaded);
     memcpy(own, kept, sizeof start);
+    if (!shown) { /* valgrind shows a copy of its own */
+        rlar_ctx_free(ctx);
+        skip();
+    }
     assert_int_equal(status, RLAR_E_MODEL);
     assert_non_null(strstr(rlar_ctx_error(ctx), "/proc/self/cmdline: at least"));
     assert_int_equal(rlar_ctx_memory(ctx), 0);
