@@ -161,6 +161,8 @@ typedef struct cli_data {
     int64_t missing;                /* cells that were missing when read */
     int64_t samples, dims, classes; /* of the whole set, wherever it is; `data` may be gone */
 } cli_data;
+/* A model; -: from standard input. */
+int cli_model_load(cli *c, const char *word, rlar_model **out);
 int cli_data_load(cli *c, const char *word, rlar_missing missing, cli_data *out);
 /* Part number `part` of `parts` of a file that can be read so; 0 of 1: a file of several. */
 int cli_data_load_part(cli *c, const char *word, rlar_missing missing, int64_t part, int64_t parts,

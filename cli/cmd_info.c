@@ -78,7 +78,7 @@ static void model_text(cli *c, const rlar_model *model, const char *path) {
 /* Loading checks the whole file, so info is also the way to check a model. */
 static int info_model(cli *c, const char *path) {
     rlar_model *model = NULL;
-    const int code = cli_check(c, rlar_model_load(c->ctx, path, &model));
+    const int code = cli_model_load(c, path, &model);
     if (code == 0 && c->args.json > 0)
         model_json(c, model, path);
     else if (code == 0)

@@ -148,7 +148,7 @@ int cli_cmd_predict(cli *c) {
         return cli_usage(c, "--json and --scores exclude each other");
     int code = cli_check(c, rlar_classifier_check(c->ctx, c->args.classifier, NULL));
     if (code == 0)
-        code = cli_check(c, rlar_model_load(c->ctx, c->args.word[0], &model));
+        code = cli_model_load(c, c->args.word[0], &model);
     if (code != 0)
         return code;
     p.model = model;

@@ -59,7 +59,7 @@ static void print_text(cli *c, const rlar_model *model, const cli_score *list, i
 
 int cli_cmd_rank(cli *c) {
     rlar_model *model = NULL;
-    int code = cli_check(c, rlar_model_load(c->ctx, c->args.word[0], &model));
+    int code = cli_model_load(c, c->args.word[0], &model);
     if (code == 0)
         code = cli_out_open(c, c->args.output);
     if (code != 0) {

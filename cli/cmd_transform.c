@@ -141,7 +141,7 @@ static bool is_table(const char *path) {
 
 int cli_cmd_transform(cli *c) {
     rlar_model *model = NULL;
-    int code = cli_check(c, rlar_model_load(c->ctx, c->args.word[0], &model));
+    int code = cli_model_load(c, c->args.word[0], &model);
     if (code != 0)
         return code;
     cli_embedding e = {.model = model};

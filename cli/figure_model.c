@@ -124,7 +124,7 @@ static void draw_classes(const cli_figure *figure, const cli_embedding *e, const
 int cli_figure_embedding(cli *c, const char *const *path, int count, cli_figure *figure) {
     rlar_model *model = NULL;
     (void)count;
-    int code = cli_check(c, rlar_model_load(c->ctx, path[0], &model));
+    int code = cli_model_load(c, path[0], &model);
     if (code != 0)
         return code;
     cli_embedding e = {.model = model};
@@ -210,7 +210,7 @@ int cli_figure_features(cli *c, const char *const *path, int count, cli_figure *
     rlar_model *model = NULL;
     int64_t height = 0, width = 0;
     (void)count;
-    int code = cli_check(c, rlar_model_load(c->ctx, path[0], &model));
+    int code = cli_model_load(c, path[0], &model);
     if (code != 0)
         return code;
     const int64_t d = rlar_model_dims(model);

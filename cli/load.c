@@ -131,6 +131,11 @@ int cli_data_load(cli *c, const char *word, rlar_missing missing, cli_data *out)
     return cli_data_load_part(c, word, missing, 0, 0, out);
 }
 
+int cli_model_load(cli *c, const char *word, rlar_model **out) {
+    const char *path = strcmp(word, "-") == 0 ? "/dev/stdin" : word;
+    return cli_check(c, rlar_model_load(c->ctx, path, out));
+}
+
 int cli_data_splits(cli *c, const char *word, rlar_missing missing, bool *can) {
     const rlar_read_options options = read_options(c, missing, NULL);
     cli_data named;

@@ -160,7 +160,7 @@ static rlar_status by_content(rlar_ctx *ctx, const char *path, const char *bytes
         return matlab(ctx, path);
     if (looks_like_model(bytes, size))
         return rlar__fail(ctx, RLAR_E_DATA,
-                          "%s: a model, where data are expected; rlar info shows it", path);
+                          "%s: a model, where data are expected; rlar info FILE shows it", path);
     if (size >= 6 && memcmp(bytes, "\x93NUMPY", 6) == 0)
         *out = &rlar__format_npy;
     else if (size >= 4 && memcmp(bytes, "PK\x03\x04", 4) == 0)

@@ -200,6 +200,10 @@ class Predict(Verbs):
         self.assertGreater(self.accuracy(result.lines), 0.9)
         self.assertRegex(result.err, r"(?i)accuracy")
 
+    def test_model_from_a_pipe(self):
+        printed = self.ok("predict", "m.rlar", "t.csv").out
+        self.assertEqual(self.ok("predict", "-", "t.csv", stdin=self.path("m.rlar").read_bytes()).out, printed)
+
     def test_output_file(self):
         printed = self.ok("predict", "m.rlar", "t.csv").out
         result = self.ok("predict", "m.rlar", "t.csv", "-o", "p.txt")

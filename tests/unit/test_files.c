@@ -66,7 +66,7 @@ static void test_formats_refused(void **state) {
     put(&d, "x.bin", "MATLAB 7.3 MAT-file, Platform: GLNXA64");
     refuse(&d, "x.bin", RLAR_E_UNSUPPORTED, matlab);
     write_bytes(&d.folder, "x.txt", "\x40\0\0\0\0\0\0\0{\"W\":{}}       ", 24);
-    refuse(&d, "x.txt", RLAR_E_DATA, ": a model, where data are expected; rlar info shows it");
+    refuse(&d, "x.txt", RLAR_E_DATA, ": a model, where data are expected; rlar info FILE shows it");
     write_bytes(&d.folder, "x.txt", "\x93NUMPY\1\0", 8);
     refuse(&d, "x.txt", RLAR_E_DATA, ": ends within the NPY header; the file is truncated");
     write_bytes(&d.folder, "x.txt", "PK\3\4", 4);
