@@ -130,6 +130,8 @@ rlar_status rlar__run_in_workspace(rlar_ctx *ctx, rlar_carve_fn carve, rlar_run_
 rlar_status rlar__forecast_workspace(rlar_ctx *ctx, rlar_carve_fn carve, void *state,
                                      rlar_forecast *out);
 
+/* RLAR_E_NUMERIC where the objective is not finite. */
+rlar_status rlar__check_objective(rlar_ctx *ctx, const rlar_info *info);
 /* The end of iteration t of `iters`: fills iterations, seconds and the objective (the sum of the
  * three terms), refuses what is not finite, reports. `start` is rlar__now() at the first one. */
 rlar_status rlar__iteration_end(rlar_ctx *ctx, int64_t t, int64_t iters, double start,

@@ -120,8 +120,8 @@ static rlar_status set_number(rlar_ctx *ctx, const rlar_param_def *def, const ch
                               double *value) {
     double number;
     if (!rlar__parse_double(text, strlen(text), &number))
-        return rlar__fail(ctx, RLAR_E_ARG, "%s=%.40s: not a number; allowed: %.10g to %.10g", def->name,
-                          text, def->min, def->max);
+        return rlar__fail(ctx, RLAR_E_ARG, "%s=%.40s: not a number; allowed: %.10g to %.10g",
+                          def->name, text, def->min, def->max);
     if (def->type == RLAR_PARAM_INT && number != floor(number))
         return rlar__fail(ctx, RLAR_E_ARG, "%s=%.40s: not a whole number; allowed: %.0f to %.0f",
                           def->name, text, def->min, def->max);

@@ -218,6 +218,7 @@ static rlar_status fit(rlar_ctx *ctx, const rlar_train *train, const rlar_params
     RLAR_TRY(st.solver == RLAR_SOLVER_MINIMISE
                  ? minimise(ctx, &st, info)
                  : rlar__run_in_workspace(ctx, carve, algorithm_1, &st, info));
+    RLAR_TRY(rlar__check_objective(ctx, info)); /* a checkpoint may be of any map */
     return verdict(ctx, &st, info);
 }
 

@@ -153,16 +153,21 @@ rlar_status rlar__forecast_workspace(rlar_ctx *ctx, rlar_carve_fn carve, void *s
     return RLAR_OK;
 }
 
+rlar_status rlar__check_objective(rlar_ctx *ctx, const rlar_info *info) {
+    if (isfinite(info->objective) && isfinite(info->smoothed))
+        return RLAR_OK;
+    return rlar__fail(ctx, RLAR_E_NUMERIC,
+                      "the objective is not finite after iteration %lld; scale the data or "
+                      "raise the regularisation",
+                      (long long)info->iterations);
+}
+
 rlar_status rlar__iteration_end(rlar_ctx *ctx, int64_t t, int64_t iters, double start,
                                 rlar_info *info) {
     info->iterations = t;
     info->objective = info->regression + info->sparsity + info->locality;
     info->seconds = rlar__now() - start;
-    if (!isfinite(info->objective) || !isfinite(info->smoothed))
-        return rlar__fail(ctx, RLAR_E_NUMERIC,
-                          "the objective is not finite after iteration %lld; scale the data or "
-                          "raise the regularisation",
-                          (long long)t);
+    RLAR_TRY(rlar__check_objective(ctx, info));
     return rlar__report(ctx, RLAR_EVENT_ITERATION, t, iters, info);
 }
 
