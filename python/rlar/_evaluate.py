@@ -94,7 +94,11 @@ def _split(per_class: Any, fraction: Any, folds: Any) -> tuple[int, list[float],
     if len(given) != 1:
         raise ValueError("how to split? give one of train_per_class, train_fraction and folds")
     kind, size, column = given[0]
-    return kind, [_size(column, one) for one in np.atleast_1d(size).tolist()], column
+    sizes = [_size(column, one) for one in np.atleast_1d(size).tolist()]
+    twice = next((one for i, one in enumerate(sizes) if one in sizes[:i]), None)
+    if twice is not None:
+        raise ValueError(f"{column}: {twice!r} is given twice")
+    return kind, sizes, column
 
 
 def _size(column: str, value: Any) -> float:

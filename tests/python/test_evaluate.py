@@ -114,6 +114,9 @@ class Evaluate(TestCase):
             name, value = list(arguments.items())[-1]
             with self.subTest(arguments=arguments):
                 self.assertRaisesRegex(ValueError, re.escape(f"{name}={value!r}: "), rlar.evaluate, *WINE, **arguments)
+        for arguments in ({"train_per_class": [5, 7, 5]}, {"train_fraction": [0.5, 0.5]}, {"folds": [3, 3]}):
+            with self.subTest(arguments=arguments):
+                self.assertRaisesRegex(ValueError, "is given twice", rlar.evaluate, *WINE, **arguments)
         for methods in (rlar.RR, rlar.RR(lam=2), [rlar.RR]):
             self.assertRaisesRegex(ValueError, "methods: names such as 'rlar'", rlar.evaluate, *WINE, methods, folds=3)
         for values in (1, "unit"):
