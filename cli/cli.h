@@ -171,8 +171,9 @@ int cli_data_splits(cli *c, const char *word, rlar_missing missing, bool *can);
 /* rlar_evaluate, with the fits shared among the ranks if there are several. */
 int cli_evaluate(cli *c, const rlar_data *data, const rlar_eval_spec *spec, rlar_eval **out);
 const char *cli_data_dir(const cli *c); /* --data-dir or RLAR_DATA_DIR; NULL: neither */
-/* Its path in the data folder, to be freed; NULL: it is not there. */
-char *cli_data_find(const cli *c, const char *word);
+/* Its path in the data folder, to be freed; NULL: it is not there. An error where that cannot be
+ * told. */
+int cli_data_find(cli *c, const char *word, char **out);
 /* "x/COIL20.mat.gz" -> "COIL20", to be freed; a folder keeps its name. */
 char *cli_short_name(const char *path);
 void cli_data_measure(cli_data *data); /* sizes, of what this process holds */

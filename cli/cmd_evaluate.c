@@ -81,18 +81,18 @@ static int plan_make(cli *c, cli_plan *p, sizes *out) {
 
 /* ---- the data ---- */
 
-/* What a DATA is: a file or folder as given or in the data folder. False where it has no identity
- * that could be asked for: standard input, a pipe, or nothing at all, which the reader will tell.
- */
-static bool identify(const cli *c, const char *word, struct stat *out) {
-    if (strcmp(word, "-") == 0)
-        return false;
-    bool found = stat(word, out) == 0;
-    char *there = found ? NULL : cli_data_find(c, word);
+/* What a DATA is: a file or folder as given or in the data folder. Not known where it has no
+ * identity that could be asked for: standard input, a pipe, or nothing at all, which the reader
+ * will tell. */
+static int identify(cli *c, const char *word, struct stat *out, bool *known) {
+    char *there = NULL;
+    bool found = strcmp(word, "-") != 0 && stat(word, out) == 0;
+    const int code = found || strcmp(word, "-") == 0 ? 0 : cli_data_find(c, word, &there);
     if (there != NULL)
         found = stat(there, out) == 0;
     free(there);
-    return found && (S_ISREG(out->st_mode) || S_ISDIR(out->st_mode));
+    *known = found && (S_ISREG(out->st_mode) || S_ISDIR(out->st_mode));
+    return code;
 }
 
 /* The same data twice would count as two data sets that agree. */
@@ -103,7 +103,7 @@ static int check_data(cli *c) {
     int code = 0;
     for (int i = 0; i < count && code == 0; i++) {
         const char *word = c->args.word[i];
-        known[i] = identify(c, word, &info[i]);
+        code = identify(c, word, &info[i], &known[i]);
         for (int j = 0; j < i && code == 0; j++)
             if (strcmp(c->args.word[j], word) == 0)
                 code = cli_usage(c, "%s is given twice; each DATA counts once", word);

@@ -2,6 +2,7 @@
  *
  * The trace is collected while the fit runs and written afterwards, so that an interrupted or
  * failed fit leaves no file behind. Model and trace appear together or not at all. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -235,8 +236,10 @@ static int finish(cli *c, const cli_data *data, const rlar_params *params, const
         code = cli_error(c, CODE_INTERRUPTED, "interrupted");
     if (code == 0)
         code = write_files(c, model, t);
-    if (code == 0 && c->args.checkpoint != NULL)
-        unlink(c->args.checkpoint); /* there is none after a short fit */
+    if (code == 0 && c->args.checkpoint != NULL && unlink(c->args.checkpoint) != 0 &&
+        errno != ENOENT) /* there is none after a short fit */
+        cli_warn(c, "%s: the checkpoint is not needed any more and cannot be removed: %s",
+                 c->args.checkpoint, strerror(errno));
     if (code == 0 && c->args.json > 0)
         report_json(c, data, params, info, accuracy, forecast, &t->traffic);
     else if (code == 0)

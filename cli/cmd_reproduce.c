@@ -161,7 +161,7 @@ static int measure(cli *c, reproduction *r, const paper_entry *place, const plac
 static int run_place(cli *c, reproduction *r, const paper_entry *place) {
     char title[160];
     place_data data;
-    int code = place_load(c, place, r->spec.trials, r->spec.seed, &data);
+    int code = place_load(c, r->found, place, r->spec.trials, r->spec.seed, &data);
     if (code != 0)
         return code;
     place_title(place, title, sizeof title);
@@ -190,7 +190,7 @@ static bool told_before(const reproduction *r, const char *file) {
 }
 
 bool place_ready(cli *c, reproduction *r, const paper_entry *place) {
-    const char *how, *file = place_missing(c, place, &how);
+    const char *how, *file = place_missing(r->found, place, &how);
     if (file == NULL)
         return true;
     char title[160];
@@ -252,7 +252,7 @@ static void list_text(cli *c, const reproduction *r) {
     cli_table_add(&table, "table\tplace\tdata");
     for (int i = 0; i < r->places; i++) {
         char title[160];
-        const char *how, *file = place_missing(c, r->place[i], &how);
+        const char *how, *file = place_missing(r->found, r->place[i], &how);
         place_title(r->place[i], title, sizeof title);
         cli_table_add(&table, "%s\t%s\t%s%s", r->place[i]->table, title,
                       file != NULL ? "missing: " : "there", file != NULL ? file : "");
@@ -267,9 +267,9 @@ static void list_text(cli *c, const reproduction *r) {
 }
 
 /* A place, or with NULL a figure; those by name only are measured where they are asked for. */
-static json_t *list_entry(const cli *c, const char *table, const paper_entry *place) {
+static json_t *list_entry(const reproduction *r, const char *table, const paper_entry *place) {
     char title[160];
-    const char *how = NULL, *file = place != NULL ? place_missing(c, place, &how) : NULL;
+    const char *how = NULL, *file = place != NULL ? place_missing(r->found, place, &how) : NULL;
     json_t *entry = json_object();
     if (place != NULL)
         place_title(place, title, sizeof title);
@@ -295,13 +295,13 @@ static json_t *list_json(const cli *c, const reproduction *r) {
     static const char *const figure[] = {"sensitivity", "ksweep", "convergence", "matrices"};
     json_t *list = json_array();
     for (int i = 0; i < r->places; i++)
-        json_array_append_new(list, list_entry(c, r->place[i]->table, r->place[i]));
+        json_array_append_new(list, list_entry(r, r->place[i]->table, r->place[i]));
     for (int i = 0; i < r->paper.count && c->args.words == 0; i++)
         if (large_place(r, i))
-            json_array_append_new(list, list_entry(c, LARGE, &r->paper.entry[i]));
+            json_array_append_new(list, list_entry(r, LARGE, &r->paper.entry[i]));
     for (size_t i = 0; i < sizeof figure / sizeof figure[0]; i++)
         if (named(c, figure[i]))
-            json_array_append_new(list, list_entry(c, figure[i], NULL));
+            json_array_append_new(list, list_entry(r, figure[i], NULL));
     return list;
 }
 
@@ -335,6 +335,7 @@ static void reproduction_free(reproduction *r) {
         free(r->params[kind]);
     }
     cli_words_free(&r->method);
+    sources_free(r->found);
     json_decref(r->skipped);
     json_decref(r->figures);
     json_decref(r->convergence);
@@ -351,6 +352,8 @@ int cli_cmd_reproduce(cli *c) {
     int code = plan(c, &r);
     if (code == 0 && c->args.list == 0)
         code = need_data_dir(c);
+    if (code == 0)
+        code = sources_find(c, &r.found);
     if (code == 0)
         code = cli_out_open(c, c->args.output);
     if (code == 0 && c->args.list > 0) {

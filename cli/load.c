@@ -17,13 +17,23 @@ enum { BLOCK_DOUBLES = 1 << 21 };
 static const char *const endings[] = {"",     ".csv", ".tsv",  ".svm", ".libsvm",
                                       ".npy", ".npz", ".arff", ".mat"};
 
-/* The word plus ending, when there is such a file; else NULL. */
-static char *probe(const char *word, const char *ending, const char *gz) {
-    char *path = cli_text("%s%s%s", word, ending, gz);
-    if (TEMP_FAILURE_RETRY(access(path, F_OK)) == 0)
-        return path;
-    free(path);
-    return NULL;
+/* In *out the word with the first ending for which there is such a file, or NULL; `first` 1: not as
+ * it stands. Returns 0, or the system's reason why it could not be looked for. */
+static int probe(const char *word, size_t first, char **out) {
+    static const char *const packed[] = {"", ".gz"};
+    *out = NULL;
+    for (size_t i = first; i < 2 * sizeof endings / sizeof endings[0]; i++) {
+        char *path = cli_text("%s%s%s", word, endings[i / 2], packed[i % 2]);
+        const int reason = TEMP_FAILURE_RETRY(access(path, F_OK)) == 0 ? 0 : errno;
+        if (reason == 0) {
+            *out = path;
+            return 0;
+        }
+        free(path);
+        if (reason != ENOENT && reason != ENOTDIR && reason != ENAMETOOLONG)
+            return reason;
+    }
+    return 0;
 }
 
 const char *cli_data_dir(const cli *c) {
@@ -33,12 +43,8 @@ const char *cli_data_dir(const cli *c) {
 
 /* The ending is easily forgotten. */
 static int not_found(cli *c, const char *word) {
-    char *meant = NULL;
-    for (size_t i = 1; i < sizeof endings / sizeof endings[0] && meant == NULL; i++) {
-        meant = probe(word, endings[i], "");
-        if (meant == NULL)
-            meant = probe(word, endings[i], ".gz");
-    }
+    char *meant;
+    probe(word, 1, &meant);
     const int code =
         meant != NULL
             ? cli_error(c, CODE_IO, "%s: no such file or folder; did you mean %s?", word, meant)
@@ -47,18 +53,16 @@ static int not_found(cli *c, const char *word) {
     return code;
 }
 
-/* The file in the data folder, with one of the endings; NULL: there is none. */
-static char *find_in(const char *dir, const char *word) {
+int cli_data_find(cli *c, const char *word, char **out) {
+    const char *dir = cli_data_dir(c);
+    *out = NULL;
     if (dir == NULL)
-        return NULL;
-    char *there = cli_text("%s/%s", dir, word), *found = NULL;
-    for (size_t i = 0; i < sizeof endings / sizeof endings[0] && found == NULL; i++) {
-        found = probe(there, endings[i], "");
-        if (found == NULL)
-            found = probe(there, endings[i], ".gz");
-    }
+        return 0;
+    char *there = cli_text("%s/%s", dir, word);
+    const int reason = probe(there, 0, out);
+    const int code = reason == 0 ? 0 : cli_error(c, CODE_IO, "'%s': %s", there, strerror(reason));
     free(there);
-    return found;
+    return code;
 }
 
 /* Missing files are told here, since only here it is known where else they were looked for. */
@@ -72,15 +76,11 @@ static int find_file(cli *c, const char *word, char **out) {
         return cli_error(c, CODE_IO, "'%s': %s", word, strerror(errno));
     if (dir == NULL || word[0] == '/')
         return not_found(c, word);
-    *out = find_in(dir, word);
-    if (*out != NULL)
-        return 0;
+    const int code = cli_data_find(c, word, out);
+    if (code != 0 || *out != NULL)
+        return code;
     return cli_error(c, CODE_IO, "%s: no such file or folder, nor in the data folder %s", word,
                      dir);
-}
-
-char *cli_data_find(const cli *c, const char *word) {
-    return find_in(cli_data_dir(c), word);
 }
 
 char *cli_short_name(const char *path) {

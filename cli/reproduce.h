@@ -35,9 +35,13 @@ typedef struct place_data {
     rlar_rows *splits;        /* for these, or NULL */
     const rlar_data *data;
 } place_data;
+/* Looks once which of the files are in the data folder; an error where that cannot be told. */
+int sources_find(cli *c, char ***out);
+void sources_free(char **found);
 /* What is missing for the place, and how to get it; NULL: nothing. */
-const char *place_missing(const cli *c, const paper_entry *place, const char **how);
-int place_load(cli *c, const paper_entry *place, int64_t trials, uint64_t seed, place_data *out);
+const char *place_missing(char *const *found, const paper_entry *place, const char **how);
+int place_load(cli *c, char *const *found, const paper_entry *place, int64_t trials, uint64_t seed,
+               place_data *out);
 void place_free(place_data *data);
 /* What a file of the data folder holds. */
 const char *file_title(const char *file);
@@ -64,6 +68,7 @@ typedef struct reproduction {
     cli_words method;
     rlar_params **params[2]; /* of each method: the preset, the default */
     bool wanted[COLUMNS];
+    char **found;              /* the files of the data folder, see sources_find */
     const paper_entry **place; /* the places, by their first entry */
     int places;
     measured *done;

@@ -47,11 +47,13 @@ static const source sources[] = {
      "the AR faces with scarves, " AR_HOME ": 100 people x 6 images, " FACES, NULL},
 };
 
+enum { SOURCES = sizeof sources / sizeof sources[0] };
+
 /* Corrupted training images of a class in the table of blocks; pixels of a side. */
 enum { CORRUPTED = 3, SIDE = 32 };
 
 static const source *source_of(const char *data) {
-    for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++)
+    for (int i = 0; i < SOURCES; i++)
         if (strcmp(sources[i].data, data) == 0)
             return &sources[i];
     return NULL;
@@ -71,30 +73,37 @@ static int64_t variant_number(const paper_entry *place) {
     return digits != NULL ? strtoll(digits, NULL, 10) : 0;
 }
 
-const char *place_missing(const cli *c, const paper_entry *place, const char **how) {
+int sources_find(cli *c, char ***out) {
+    int code = 0;
+    *out = cli_alloc(SOURCES * sizeof **out);
+    for (int i = 0; i < SOURCES && code == 0; i++)
+        code = cli_data_find(c, sources[i].file, &(*out)[i]);
+    return code;
+}
+
+void sources_free(char **found) {
+    for (int i = 0; i < SOURCES && found != NULL; i++)
+        free(found[i]);
+    free(found);
+}
+
+const char *place_missing(char *const *found, const paper_entry *place, const char **how) {
     const source *needed[] = {source_of(place->data), occluding_source(place)};
     for (int i = 0; i < 2; i++)
-        if (needed[i] != NULL) {
-            char *path = cli_data_find(c, needed[i]->file);
-            const bool there = path != NULL;
-            free(path);
+        if (needed[i] != NULL && found[needed[i] - sources] == NULL) {
             *how = needed[i]->how;
-            if (!there)
-                return needed[i]->file;
+            return needed[i]->file;
         }
     return NULL;
 }
 
 /* From the data folder: a folder of the same name beside us is another thing. */
-static int load(cli *c, const source *from, cli_data *out) {
-    char *path = cli_data_find(c, from->file);
-    const int code = cli_data_load(c, path != NULL ? path : from->file, RLAR_MISSING_MEAN, out);
-    free(path);
-    return code;
+static int load(cli *c, char *const *found, const source *from, cli_data *out) {
+    return cli_data_load(c, found[from - sources], RLAR_MISSING_MEAN, out);
 }
 
-static int occlude(cli *c, const paper_entry *place, int64_t trials, uint64_t seed,
-                   place_data *out) {
+static int occlude(cli *c, char *const *found, const paper_entry *place, int64_t trials,
+                   uint64_t seed, place_data *out) {
     rlar_occlusion spec = RLAR_INIT(rlar_occlusion);
     const source *other = occluding_source(place);
     int code = 0;
@@ -107,7 +116,7 @@ static int occlude(cli *c, const paper_entry *place, int64_t trials, uint64_t se
     spec.block = other != NULL ? 0 : variant_number(place);
     double *texture = NULL;
     if (other != NULL)
-        code = load(c, other, &out->occluding);
+        code = load(c, found, other, &out->occluding);
     else if (c->args.occluder != NULL)
         code = cli_check(c, rlar_image_read(c->ctx, c->args.occluder, &texture, &spec.texture_rows,
                                             &spec.texture_columns));
@@ -120,14 +129,15 @@ static int occlude(cli *c, const paper_entry *place, int64_t trials, uint64_t se
     return code;
 }
 
-int place_load(cli *c, const paper_entry *place, int64_t trials, uint64_t seed, place_data *out) {
+int place_load(cli *c, char *const *found, const paper_entry *place, int64_t trials, uint64_t seed,
+               place_data *out) {
     *out = (place_data){0};
-    int code = load(c, source_of(place->data), &out->held);
+    int code = load(c, found, source_of(place->data), &out->held);
     out->data = out->held.data;
     if (code == 0)
         code = cli_need_labels(c, &out->held);
     if (code == 0 && place->variant[0] != '\0')
-        code = occlude(c, place, trials, seed, out);
+        code = occlude(c, found, place, trials, seed, out);
     if (code != 0)
         place_free(out);
     return code;
@@ -149,7 +159,7 @@ const char *place_scale(const paper_entry *place, column which) {
 }
 
 const char *file_title(const char *file) {
-    for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++)
+    for (int i = 0; i < SOURCES; i++)
         if (strcmp(sources[i].file, file) == 0)
             return sources[i].title;
     return file;

@@ -242,7 +242,7 @@ static int run_subject(cli *c, reproduction *r, const paper_entry *place) {
     rlar_params *params = NULL;
     place_data data;
     const double begun = cli_now();
-    int code = place_load(c, place, r->spec.trials, r->spec.seed, &data);
+    int code = place_load(c, r->found, place, r->spec.trials, r->spec.seed, &data);
     if (code != 0)
         return code;
     code = paper_params(c, &params);
@@ -285,7 +285,7 @@ static int add_work(cli *c, const reproduction *r, kind which, const paper_entry
         search_fits(r, "rlar", which == SENSITIVITY) + (which == KSWEEP        ? sweep
                                                         : which == SENSITIVITY ? 0.0
                                                                                : 1.0);
-    const int code = place_load(c, place, 1, r->spec.seed, &data);
+    const int code = place_load(c, r->found, place, 1, r->spec.seed, &data);
     if (code != 0)
         return code;
     add_fits(c, data.data, place, COLUMN_ORACLE, params, fits, sum);

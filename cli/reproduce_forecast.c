@@ -80,7 +80,7 @@ workload place_work(cli *c, const reproduction *r, const rlar_data *data, const 
 /* sum[k]: of column k. A file is read again for it, which is nothing. */
 static int add_place(cli *c, const reproduction *r, const paper_entry *place, workload *sum) {
     place_data data;
-    const int code = place_load(c, place, 1, r->spec.seed, &data);
+    const int code = place_load(c, r->found, place, 1, r->spec.seed, &data);
     for (int k = 0; k < COLUMNS && code == 0; k++) {
         const workload more =
             r->wanted[k] ? place_work(c, r, data.data, place, (column)k) : (workload){0};
@@ -98,7 +98,7 @@ int forecast_total(cli *c, const reproduction *r) {
     int code = 0;
     for (int i = 0; i < r->places && code == 0; i++) {
         const char *how;
-        if (place_missing(c, r->place[i], &how) == NULL)
+        if (place_missing(r->found, r->place[i], &how) == NULL)
             code = add_place(c, r, r->place[i], sum);
     }
     for (int k = 0; k < COLUMNS; k++)

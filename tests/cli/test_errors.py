@@ -287,8 +287,10 @@ class Hints(Case):
 
     def test_hints(self):
         self.write("good.csv", odd_inputs.GOOD)
+        self.write("packed.csv.gz", "")
         for command, code, says in (
                 ("fit good", IO, "did you mean good.csv"),
+                ("fit packed.csv", IO, "did you mean packed.csv.gz"),
                 ("help fitt", USAGE, "did you mean 'fit'"),
                 ("predict m.rlar x.csv --alpha 1", USAGE, "--alpha.*belongs to fit, evaluate"),
                 ("fit x.csv --aplha 1", USAGE, "did you mean --alpha")):
