@@ -76,6 +76,8 @@ static int64_t variant_number(const paper_entry *place) {
 int sources_find(cli *c, char ***out) {
     int code = 0;
     *out = cli_alloc(SOURCES * sizeof **out);
+    for (int i = 0; i < SOURCES; i++)
+        (*out)[i] = NULL;
     for (int i = 0; i < SOURCES && code == 0; i++)
         code = cli_data_find(c, sources[i].file, &(*out)[i]);
     return code;
