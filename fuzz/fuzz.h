@@ -135,6 +135,19 @@ static inline void fuzz_file_set(fuzz_file *file, const void *bytes, size_t size
                "cannot write the file");
 }
 
+/* The bytes as a gzip file, by the least work; returns its size. */
+static inline size_t fuzz_pack(const fuzz_bytes *b, uint8_t *out, size_t room) {
+    z_stream z = {.next_in = (Bytef *)(uintptr_t)b->at,
+                  .avail_in = (uInt)b->left,
+                  .next_out = out,
+                  .avail_out = (uInt)room};
+    FUZZ_CHECK(deflateInit2(&z, 1, Z_DEFLATED, 9 + 16, 1, Z_FIXED) == Z_OK &&
+                   deflate(&z, Z_FINISH) == Z_STREAM_END,
+               "deflate");
+    deflateEnd(&z);
+    return z.total_out;
+}
+
 /* A name for an output file, the same each time, in the folder TMPDIR or /tmp. */
 static inline const char *fuzz_output(void) {
     static char path[512];

@@ -224,15 +224,7 @@ static void check_packed(const files *f, const fuzz_bytes *b, rlar_status status
     char other_text[RLAR_ERROR_SIZE];
     rlar_label_list other = {0};
     fuzz_file file = f->labels;
-    z_stream z = {.next_in = (Bytef *)(uintptr_t)b->at,
-                  .avail_in = (uInt)b->left,
-                  .next_out = packed,
-                  .avail_out = sizeof packed};
-    FUZZ_CHECK(deflateInit2(&z, 1, Z_DEFLATED, 31, 8, Z_DEFAULT_STRATEGY) == Z_OK &&
-                   deflate(&z, Z_FINISH) == Z_STREAM_END,
-               "deflate");
-    fuzz_file_set(&file, packed, z.total_out);
-    deflateEnd(&z);
+    fuzz_file_set(&file, packed, fuzz_pack(b, packed, sizeof packed));
     const rlar_status again = read_list(&file, &other, other_text);
     FUZZ_CHECK(again == status && strcmp(text, other_text) == 0,
                "packed: status %d '%s' instead of %d '%s'", (int)again, other_text, (int)status,

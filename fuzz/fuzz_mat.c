@@ -42,18 +42,6 @@ static void check_written(const fuzz_bytes *b, const cli_data *data, int64_t cou
         FUZZ_CHECK(!is_fresh(data->x[i]), "number %lld of the table was never read", (long long)i);
 }
 
-static size_t pack(const fuzz_bytes *b, uint8_t *out, size_t room) {
-    z_stream z = {0};
-    FUZZ_CHECK(deflateInit2(&z, 1, Z_DEFLATED, 9 + 16, 1, Z_FIXED) == Z_OK, "deflate");
-    z.next_in = (Bytef *)(uintptr_t)b->at;
-    z.avail_in = (uInt)b->left;
-    z.next_out = out;
-    z.avail_out = (uInt)room;
-    FUZZ_CHECK(deflate(&z, Z_FINISH) == Z_STREAM_END, "no room");
-    deflateEnd(&z);
-    return room - z.avail_out;
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     static fuzz_file plain, packed;
     static uint8_t room[1 << 17];
@@ -67,7 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     if (code == 0 && b.at[0] != 0x1f) {
         const int64_t n = rlar_data_samples(first.data), d = rlar_data_dims(first.data);
         check_written(&b, &first, n * d);
-        fuzz_file_set(&packed, room, pack(&b, room, sizeof room));
+        fuzz_file_set(&packed, room, fuzz_pack(&b, room, sizeof room));
         FUZZ_CHECK(read_file(&packed, missing, &second) == 0, "gzipped, it is refused");
         FUZZ_CHECK(n == rlar_data_samples(second.data) && d == rlar_data_dims(second.data) &&
                        memcmp(first.x, second.x, (size_t)(n * d) * sizeof *first.x) == 0,
