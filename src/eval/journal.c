@@ -17,6 +17,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/sanitize.h"
+
 typedef struct head {
     char name[16];
     uint64_t order; /* of the bytes in a number */
@@ -234,7 +236,7 @@ static rlar_status load_record(rlar_ctx *ctx, rlar_journal *j, int64_t file_size
 
 /* A search for whole records among bytes that are none. */
 typedef struct search {
-    unsigned char piece[1 << 15];
+    unsigned char piece[RLAR_BUFFER(1 << 15)];
     int64_t at; /* of the piece in the file */
     size_t size;
     int64_t work; /* bytes whose checksum was taken */
