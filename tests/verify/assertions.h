@@ -1,11 +1,13 @@
 /* assertions.h - the few assertions of cmocka that the helpers of tests/unit use, for programs that
- * are no suites of cmocka: they say what is wrong and end the program. */
+ * are no suites of cmocka: they say what is wrong and end the program. cmocka's own, outside of a
+ * suite, end it without a word. */
 #ifndef RLAR_VERIFY_ASSERTIONS_H
 #define RLAR_VERIFY_ASSERTIONS_H
 
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define fail_msg(...)                                                                              \
     do {                                                                                           \
@@ -23,6 +25,9 @@
             fail_msg("%s does not hold", #what);                                                   \
     } while (0)
 
+#define assert_in_range(what, least, most) assert_true((what) >= (least) && (what) <= (most))
+#define assert_memory_equal(a, b, size) assert_true(memcmp(a, b, size) == 0)
+#define assert_string_equal(a, b) assert_true(strcmp(a, b) == 0)
 #define assert_non_null(what) assert_true((what) != NULL)
 #define assert_null(what) assert_true((what) == NULL)
 

@@ -108,7 +108,8 @@ static rlar_read_options read_options(world *w, const char *variant, char path[5
     if (has(variant, " keep"))
         o.missing = RLAR_MISSING_KEEP;
     if (has(variant, " labels"))
-        o.labels_file = path_in(&w->folder, "labels.txt", labels);
+        o.labels_file =
+            path_in(&w->folder, has(variant, ".npy") ? "labels.npy" : "labels.txt", labels);
     if (has(variant, " model"))
         o.model = w->model;
     if (has(variant, " csv"))
@@ -171,7 +172,16 @@ static rlar_status data_write(world *w, const char *name) {
 
 /* ---- Fit, predict, the model ---- */
 
-/* "rlar wide", or a setting of the method rlar. */
+/* The words name=value of a setting. */
+static rlar_status set_words(world *w, const char *variant) {
+    char name[32], value[32];
+    for (const char *at = variant; (at = strchr(at, ' ')) != NULL;)
+        if (sscanf(++at, "%31[^= ]=%31s", name, value) == 2)
+            TRY(rlar_params_set(w->ctx, w->out.params, name, value));
+    return RLAR_OK;
+}
+
+/* "rlar wide": the method, and words that say how. */
 static rlar_status fit_model(world *w, const char *variant) {
     static const int64_t rows[] = {0, 1, 2, 3, 8, 9, 10, 11, 14, 15, 16, 17};
     rlar_fit_options o = RLAR_INIT(rlar_fit_options);
@@ -180,8 +190,7 @@ static rlar_status fit_model(world *w, const char *variant) {
     TRY(rlar_params_new(w->ctx, first_word(variant, method), &w->out.params));
     if (!isnan(rlar_params_get(w->out.params, "iters")))
         TRY(rlar_params_set(w->ctx, w->out.params, "iters", w->iterations));
-    if (has(variant, " paper"))
-        TRY(rlar_params_set(w->ctx, w->out.params, "solver", "paper"));
+    TRY(set_words(w, variant));
     if (has(variant, " rows")) {
         o.rows = rows;
         o.n_rows = sizeof rows / sizeof rows[0];
@@ -189,7 +198,6 @@ static rlar_status fit_model(world *w, const char *variant) {
     if (has(variant, " checkpoint")) {
         o.checkpoint = target(w, has(variant, " half") ? "half.checkpoint" : "new.checkpoint");
         o.checkpoint_every = 1;
-        TRY(rlar_params_set(w->ctx, w->out.params, "solver", "paper"));
     }
     o.scale = has(variant, " chain") ? "minmax,unit" : NULL;
     o.start = has(variant, " start") ? w->model : NULL;
@@ -209,10 +217,16 @@ static rlar_status forecast(world *w, const char *method) {
     return RLAR_OK;
 }
 
-static rlar_status predict(world *w, const char *classifier) {
+static rlar_status predict(world *w, const char *variant) {
+    static const int64_t rows[] = {20, 3, 3, 11};
     rlar_predict_options o = RLAR_INIT(rlar_predict_options);
     int64_t classes[64] = {0};
-    o.classifier = classifier;
+    char classifier[64];
+    o.classifier = first_word(variant, classifier);
+    if (has(variant, " rows")) {
+        o.rows = rows;
+        o.n_rows = sizeof rows / sizeof rows[0];
+    }
     TRY(rlar_predict(w->ctx, w->model, w->data, &o, classes, room(w, w->narrow.n * 3)));
     for (int64_t i = 0; i < w->narrow.n; i++)
         *room(w, 1) = (double)classes[i];
@@ -291,6 +305,12 @@ static const rlar_axis SDA_AXES[] = {{"sda", "tau", NUMBERS_TRIED, 2},
                                      {NULL, "classifier", CLASSIFIERS, 2}};
 static const rlar_axis RLAR_AXES[] = {{"rlar", "alpha", NUMBERS_TRIED, 5}};
 
+/* What a caller has split by hand; the classes begin at 0, 7 and 13. */
+static const int64_t GIVEN_TRAIN[] = {0, 1, 2, 3, 7, 8, 9, 10, 13, 14, 15, 16};
+static const int64_t GIVEN_TEST[] = {4, 5, 6, 11, 12, 17, 18, 19, 20};
+static const rlar_rows GIVEN[] = {{GIVEN_TRAIN, GIVEN_TEST, 12, 9},
+                                  {GIVEN_TRAIN, GIVEN_TEST, 9, 5}};
+
 static rlar_eval_spec spec_of(world *w, const char *variant) {
     rlar_eval_spec spec = RLAR_INIT(rlar_eval_spec);
     spec.per_class = 4;
@@ -303,6 +323,11 @@ static rlar_eval_spec spec_of(world *w, const char *variant) {
         spec.split = RLAR_SPLIT_FRACTION;
     if (has(variant, "folds"))
         spec.split = RLAR_SPLIT_FOLDS;
+    if (has(variant, "given")) {
+        spec.split = RLAR_SPLIT_GIVEN;
+        spec.given = GIVEN;
+    }
+    spec.fill = has(variant, "fill");
     if (has(variant, "cv"))
         spec.tune = RLAR_TUNE_CV;
     if (has(variant, "oracle"))
@@ -334,9 +359,10 @@ static rlar_status evaluate(world *w, const char *variant) {
     const rlar_params *methods[] = {w->out.params, other};
     spec.methods = methods;
     spec.n_methods = 2;
+    const rlar_data *data = spec.fill ? w->holed : w->data;
     if (status >= 0)
         status = has(variant, "check") ? rlar_eval_check(w->ctx, &spec)
-                                       : rlar_evaluate(w->ctx, w->data, &spec, &w->out.eval);
+                                       : rlar_evaluate(w->ctx, data, &spec, &w->out.eval);
     rlar_params_free(other);
     w->out.path[0] = '\0';
     return status;
@@ -459,8 +485,11 @@ static const call TABLE[] = {
     {"rlar_data_read", "holes.csv drop", data_read},
     {"rlar_data_read", "holes.csv keep csv", data_read},
     {"rlar_data_read", "bare.csv labels", data_read},
+    {"rlar_data_read", "bare.csv labels.npy", data_read},
     {"rlar_stream_open", "t.csv model", stream_file},
     {"rlar_stream_open", "t.svm four", stream_file},
+    {"rlar_stream_open", "t.tsv", stream_file},
+    {"rlar_stream_open", "t.npy", stream_file},
     {"rlar_stream_open", "t.npz", stream_file},
     {"rlar_stream_open", "t.arff.gz", stream_file},
     {"rlar_stream_open", "images", stream_file},
@@ -496,13 +525,26 @@ static const call TABLE[] = {
     METHOD("alpr"),
     METHOD("rfs"),
     METHOD("lsr"),
-    {"rlar_fit", "rlar paper chain", fit_model},
+    {"rlar_fit", "rlar solver=paper chain", fit_model},
+    {"rlar_fit", "rlar solver=anneal", fit_model},
+    {"rlar_fit", "rlar search=exact", fit_model},
+    {"rlar_fit", "rlar search=local", fit_model},
+    {"rlar_fit", "lda length=st", fit_model},
+    {"rlar_fit", "lda length=sw", fit_model},
+    {"rlar_fit", "lda length=orth", fit_model},
+    {"rlar_fit", "lfda metric=plain", fit_model},
+    {"rlar_fit", "lfda metric=orth", fit_model},
+    {"rlar_fit", "lsda ties=variance", fit_model},
+    {"rlar_fit", "nmmp mutual=and", fit_model},
+    {"rlar_fit", "sulda variant=s1", fit_model},
+    {"rlar_fit", "l21sda loss=l21", fit_model},
     {"rlar_fit", "rlar rows", fit_model},
     {"rlar_fit", "rlar start", fit_model},
-    {"rlar_fit", "rlar checkpoint", fit_model},
-    {"rlar_fit", "rlar checkpoint half", fit_model},
+    {"rlar_fit", "rlar checkpoint solver=paper", fit_model},
+    {"rlar_fit", "rlar checkpoint half solver=paper", fit_model},
     {"rlar_fit_forecast", "rlar", forecast},
     {"rlar_predict", "1nn", predict},
+    {"rlar_predict", "1nn rows", predict},
     {"rlar_predict", "knn", predict},
     {"rlar_predict", "centroid", predict},
     {"rlar_predict", "argmax", predict},
@@ -523,6 +565,9 @@ static const call TABLE[] = {
     {"rlar_eval_splits", "fraction", splits},
     {"rlar_eval_splits", "folds", splits},
     {"rlar_evaluate", "none", evaluate},
+    {"rlar_evaluate", "given", evaluate},
+    {"rlar_evaluate", "fill", evaluate},
+    {"rlar_evaluate", "fill cv", evaluate},
     {"rlar_evaluate", "fraction cv", evaluate},
     {"rlar_evaluate", "folds oracle", evaluate},
     {"rlar_evaluate", "sda oracle", evaluate},
@@ -604,14 +649,35 @@ static const char *lacking_name(char *text) {
     return NULL;
 }
 
+static bool is_fitted(const char *variant) {
+    const call *c = TABLE;
+    while (c->function &&
+           (c->run != fit_model || strncmp(c->variant, variant, strlen(variant)) != 0))
+        c++;
+    return c->function != NULL;
+}
+
+/* The default is fitted with the method. */
+static void check_choices(const rlar_method_def *method, const rlar_param_def *p) {
+    char variant[128];
+    int64_t index = 0;
+    for (const char *at = p->choices; *at; index++) {
+        const int length = (int)strcspn(at, "|");
+        snprintf(variant, sizeof variant, "%s %s=%.*s", method->name, p->name, length, at);
+        if (index != (int64_t)p->value && !is_fitted(variant))
+            fail_msg("the fit of %s is not in the table of calls", variant);
+        at += length + (at[length] == '|');
+    }
+}
+
 static void check_methods(void) {
     for (int64_t m = 0; m < rlar_method_count(); m++) {
-        const char *name = rlar_method_at(m)->name;
-        const call *c = TABLE;
-        while (c->function && (c->run != fit_model || strcmp(c->variant, name) != 0))
-            c++;
-        if (!c->function)
-            fail_msg("the method %s is not in the table of calls", name);
+        const rlar_method_def *method = rlar_method_at(m);
+        if (!is_fitted(method->name))
+            fail_msg("the method %s is not in the table of calls", method->name);
+        for (const rlar_param_def *p = method->params; p->name; p++)
+            if (p->choices)
+                check_choices(method, p);
     }
 }
 

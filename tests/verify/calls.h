@@ -8,13 +8,11 @@
 #ifndef RLAR_VERIFY_CALLS_H
 #define RLAR_VERIFY_CALLS_H
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
+#include "assertions.h"
 
 #include "../unit/fitting.h"
 #include "../unit/reading.h"
@@ -47,8 +45,9 @@ typedef struct world {
     const char *iterations;   /* of a fit */
     rlar_ctx *ctx;
     temp_folder folder;
-    labelled narrow, wide;
+    labelled narrow, wide, holes;         /* the last: the first, a value of each class missing */
     rlar_data *data, *wide_data, *shaded; /* the last: as many features, to stand in for others */
+    rlar_data *holed;
     rlar_params *params;
     rlar_model *model;
     void *model_bytes;
@@ -67,7 +66,7 @@ typedef struct call {
 const call *calls(void);
 
 /* Fails unless every public function of the header is in the table, or among those that can neither
- * allocate nor open a file nor call back, and every method is fitted. */
+ * allocate nor open a file nor call back, and every method is fitted with each of its choices. */
 void calls_check(const char *header);
 
 void world_open(world *w, const rlar_ctx_options *options, const char *iterations);

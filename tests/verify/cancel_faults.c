@@ -105,6 +105,7 @@ int main(int argc, char **argv) {
             stop_everywhere(&w, c, every, &t);
         world_close(&w);
     }
+    assert_true(s.iterations > 0 && s.fits > 0 && s.reads > 0);
     printf(
         "%lld cancellations in %lld public calls and variants on 1 and 2 threads (%lld at an "
         "iteration, %lld at a fit of an evaluation, %lld while reading): RLAR_E_CANCELLED, nothing "

@@ -2,12 +2,12 @@
  *
  *     team_faults [--every N]     every N-th allocation and message only (default 1)
  *
- * Ranks are threads (tests/unit/team.h). Memory fails once on one of them, or its host cannot reach
- * another: it answers RLAR_E_NOMEM or RLAR_E_IO with a text that says so. When a rank has failed
- * its host ends the others, and these hear it: nobody waits for ever, nobody returns half a result.
- * A rank that has ended well before has the bits of an undisturbed run; so has everybody, when
- * the memory could be done without. Nothing is lost, and the next try, from what the failed one has
- * left in a journal or a checkpoint, has the same bits. */
+ * Ranks are threads (tests/unit/team.h). Memory fails on one of them, once or from then on, or its
+ * host cannot reach another: it answers RLAR_E_NOMEM or RLAR_E_IO with a text that says so. When a
+ * rank has failed its host ends the others, and these hear it: nobody waits for ever, nobody
+ * returns half a result. A rank that has ended well before has the bits of an undisturbed run; so
+ * has everybody, when the memory could be done without. Nothing is lost, and the next try, from
+ * what the failed one has left in a journal or a checkpoint, has the same bits. */
 #include "calls.h"
 
 #include <unistd.h>
@@ -25,6 +25,7 @@ typedef struct one {
     int rank;
     int64_t live; /* blocks */
     int64_t seen[2], strike_at[2];
+    bool for_ever;  /* memory, from then on */
     rlar_team team; /* of the host, which may fail */
     const rlar_team *real;
     rlar_status status;
@@ -34,7 +35,7 @@ typedef struct one {
 
 /* What all ranks do together. */
 typedef struct play {
-    const char *name;  /* "share", "fit SETTINGS" or "evaluate" */
+    const char *name;  /* "share", "fit METHOD SETTINGS", "forecast" or "evaluate" */
     const char *keeps; /* the file of the checkpoint or the journal, or NULL */
     const labelled *s;
     int64_t every; /* of its points, or 0: all; a local search draws hundreds of samples alike */
@@ -45,7 +46,8 @@ typedef struct play {
 } play;
 
 static bool strikes(one *o, kind what) {
-    return ++o->seen[what] == o->strike_at[what];
+    const int64_t number = ++o->seen[what], at = o->strike_at[what];
+    return number == at || (what == MEMORY && o->for_ever && at > 0 && number > at);
 }
 
 /* ---- The host ---- */
@@ -136,17 +138,26 @@ static uint64_t model_check(const rlar_model *m) {
     return rlar__crc64(map, rlar_model_offset(m), p * sizeof(double));
 }
 
-static rlar_status fit_together(rlar_ctx *ctx, one *o, rlar_data **data, const char *settings) {
+/* "METHOD SETTINGS". They are made while nothing fails: memory_faults.c has them. */
+static rlar_params *params_of(rlar_ctx *ctx, one *o, const char *text) {
     rlar_params *params = NULL;
+    char method[32];
+    const size_t length = strcspn(text, " ");
+    const int64_t at = o->strike_at[MEMORY];
+    snprintf(method, sizeof method, "%.*s", (int)length, text);
+    o->strike_at[MEMORY] = 0;
+    assert_int_equal(rlar_params_new(ctx, method, &params), RLAR_OK);
+    set_params(ctx, params, text + length + (text[length] == ' '));
+    o->strike_at[MEMORY] = at;
+    return params;
+}
+
+static rlar_status fit_together(rlar_ctx *ctx, one *o, rlar_data **data, const char *text) {
+    rlar_params *params = params_of(ctx, o, text);
     rlar_model *model = NULL;
     rlar_fit_options options = RLAR_INIT(rlar_fit_options);
     options.checkpoint = o->play->keeps ? o->play->path : NULL;
     options.checkpoint_every = 1;
-    const int64_t at = o->strike_at[MEMORY];
-    o->strike_at[MEMORY] = 0; /* parameters are in memory_faults.c */
-    assert_int_equal(rlar_params_new(ctx, "rlar", &params), RLAR_OK);
-    set_params(ctx, params, settings);
-    o->strike_at[MEMORY] = at;
     const rlar_status status = rlar_fit_own(ctx, data, params, &options, &model, NULL);
     assert_true((status >= 0) == (model != NULL) && !*data);
     if (model)
@@ -156,13 +167,21 @@ static rlar_status fit_together(rlar_ctx *ctx, one *o, rlar_data **data, const c
     return status;
 }
 
+static rlar_status forecast_together(rlar_ctx *ctx, one *o, const rlar_data *data) {
+    rlar_params *params = params_of(ctx, o, "rlar");
+    rlar_forecast f = RLAR_INIT(rlar_forecast);
+    const rlar_status status = rlar_fit_forecast(ctx, data, params, NULL, &f);
+    o->check = (uint64_t)f.bytes;
+    rlar_params_free(params);
+    return status;
+}
+
 static rlar_status evaluate_together(rlar_ctx *ctx, one *o, const rlar_data *data) {
     static const char *const lambdas[] = {"0.01", "1"};
     const rlar_axis axis = {"rr", "lambda", lambdas, 2};
-    rlar_params *params = NULL;
+    rlar_params *params = params_of(ctx, o, "rr");
     rlar_eval *eval = NULL;
     rlar_eval_spec spec = RLAR_INIT(rlar_eval_spec);
-    assert_int_equal(rlar_params_new(ctx, "rr", &params), RLAR_OK);
     spec.methods = (const rlar_params *const *)&params;
     spec.n_methods = 1;
     spec.axes = &axis;
@@ -202,9 +221,13 @@ static rlar_status run(rlar_ctx *ctx, one *o) {
     assert_true(rlar_data_samples(data) <= RLAR_SUM_BLOCK); /* so a larger class is cut */
     if (strncmp(o->play->name, "fit ", 4) == 0)
         return fit_together(ctx, o, &data, o->play->name + 4);
-    o->check = mix_data(0, data);
+    rlar_status status = RLAR_OK;
+    if (strcmp(o->play->name, "forecast") == 0)
+        status = forecast_together(ctx, o, data);
+    else
+        o->check = mix_data(0, data);
     rlar_data_free(data);
-    return RLAR_OK;
+    return status;
 }
 
 static void run_rank(rlar_ctx *given, int rank, void *arg) {
@@ -241,14 +264,14 @@ static void run_rank(rlar_ctx *given, int rank, void *arg) {
 /* ---- What must come of it ---- */
 
 typedef struct tally {
-    int64_t points[2], without;
+    int64_t points[2], without, again;
 } tally;
 
-/* `struck` is hit at number `at`. */
-static void perform(play *p, int struck, kind what, int64_t at) {
+/* `struck` is hit at number `at`, or from then on. */
+static void perform(play *p, int struck, kind what, int64_t at, bool for_ever) {
     ranks_world ranks;
     for (int r = 0; r < RANKS; r++)
-        p->rank[r] = (one){.play = p, .rank = r};
+        p->rank[r] = (one){.play = p, .rank = r, .for_ever = for_ever && r == struck};
     p->rank[struck].strike_at[what] = at;
     p->struck = struck;
     p->ranks = &ranks;
@@ -297,36 +320,44 @@ static void check(const play *p, const uint64_t expected[RANKS], int struck, kin
 }
 
 static void again(play *p, const uint64_t expected[RANKS], int struck, kind what, int64_t at) {
-    perform(p, 0, MEMORY, 0);
+    perform(p, 0, MEMORY, 0, false);
     for (int r = 0; r < RANKS; r++)
         if (p->rank[r].status < 0 || p->rank[r].check != expected[r])
             complain(p, "the next try is not right", r, struck, what, at);
 }
 
+/* At every point of one rank; the next try takes as long as the failure, so some have none. */
+static void fail_rank(play *p, const uint64_t expected[RANKS], int struck, kind what, bool for_ever,
+                      int64_t every, tally *t) {
+    for (int64_t at = 1;; at += every) {
+        perform(p, struck, what, at, for_ever);
+        if (p->rank[struck].seen[what] < at)
+            break;
+        check(p, expected, struck, what, at);
+        t->points[what]++;
+        t->without += p->rank[struck].status >= 0;
+        if (t->points[what] % 16 == 0) {
+            again(p, expected, struck, what, at);
+            t->again++;
+        }
+        (void)unlink(p->path);
+    }
+}
+
 static void fail_everywhere(play *p, int64_t every, tally *t) {
     uint64_t expected[RANKS];
     every *= p->every > 0 ? p->every : 1;
-    perform(p, 0, MEMORY, 0);
+    perform(p, 0, MEMORY, 0, false);
     for (int r = 0; r < RANKS; r++) {
         if (p->rank[r].status < 0)
             complain(p, "an error", r, 0, MEMORY, 0);
         expected[r] = p->rank[r].check;
     }
     (void)unlink(p->path);
-    for (int i = 0; i < 2 * RANKS; i++) {
-        const int struck = i % RANKS;
-        const kind what = i < RANKS ? MEMORY : MESSAGE;
-        for (int64_t at = 1;; at += every) {
-            perform(p, struck, what, at);
-            if (p->rank[struck].seen[what] < at)
-                break;
-            check(p, expected, struck, what, at);
-            t->points[what]++;
-            t->without += p->rank[struck].status >= 0;
-            if (t->points[what] % 16 == 0) /* it takes as long as the failure */
-                again(p, expected, struck, what, at);
-            (void)unlink(p->path);
-        }
+    for (int struck = 0; struck < RANKS; struck++) {
+        fail_rank(p, expected, struck, MEMORY, false, every, t);
+        fail_rank(p, expected, struck, MEMORY, true, every, t);
+        fail_rank(p, expected, struck, MESSAGE, false, every, t);
     }
 }
 
@@ -338,9 +369,11 @@ int main(int argc, char **argv) {
     labelled shared = clouds(23, 4, 2, cut);
     play plays[] = {
         {.name = "share", .s = &many},
-        {.name = "fit solver=paper iters=2 k=2", .s = &many, .keeps = "checkpoint"},
-        {.name = "fit solver=paper iters=1 k=2", .s = &shared, .keeps = "another"},
-        {.name = "fit iters=1 k=2 search=local", .s = &shared, .every = 97},
+        {.name = "forecast", .s = &many},
+        {.name = "fit lda", .s = &many},
+        {.name = "fit rlar solver=paper iters=2 k=2", .s = &many, .keeps = "checkpoint"},
+        {.name = "fit rlar solver=paper iters=1 k=2", .s = &shared, .keeps = "another"},
+        {.name = "fit rlar iters=1 k=2 search=local", .s = &shared, .every = 97},
         {.name = "evaluate", .s = &few, .keeps = "journal"},
     };
     tally t = {0};
@@ -355,9 +388,11 @@ int main(int argc, char **argv) {
     labelled_free(&few);
     labelled_free(&many);
     labelled_free(&shared);
+    assert_true(t.points[MEMORY] > 0 && t.points[MESSAGE] > 0 && t.again > 0);
     printf("%lld failed allocations and %lld messages that failed on one of %d ranks: an error "
-           "there, or the same bits without the memory (%lld); the others end, too; nothing lost, "
-           "the next try right\n",
-           (long long)t.points[MEMORY], (long long)t.points[MESSAGE], RANKS, (long long)t.without);
+           "there, or the same bits without the memory (%lld); the others end, too; nothing lost; "
+           "%lld of them tried again: right\n",
+           (long long)t.points[MEMORY], (long long)t.points[MESSAGE], RANKS, (long long)t.without,
+           (long long)t.again);
     return 0;
 }

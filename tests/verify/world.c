@@ -24,6 +24,19 @@ static void must(const rlar_ctx *ctx, rlar_status status) {
         fail_msg("the world cannot be made: %s", rlar_ctx_error(ctx));
 }
 
+/* Six labels as NumPy keeps them. */
+static void make_vector(const temp_folder *folder, const char *name) {
+    static const int64_t label[] = {1, 2, 1, 3, 2, 3};
+    char bytes[128 + sizeof label];
+    memset(bytes, ' ', sizeof bytes);
+    memcpy(bytes, "\x93NUMPY\1\0\x76\0", 10);
+    snprintf(bytes + 10, 118, "{'descr': '<i8', 'fortran_order': False, 'shape': (6,), }");
+    *strchr(bytes + 10, '\0') = ' ';
+    bytes[127] = '\n';
+    memcpy(bytes + 128, label, sizeof label);
+    write_bytes(folder, name, bytes, sizeof bytes);
+}
+
 /* The same samples in every format that is written and read, and one with holes. */
 static void make_tables(world *w) {
     static const char *const name[] = {"t.csv",  "t.tsv",    "t.svm",     "t.npy",   "t.npz",
@@ -36,6 +49,7 @@ static void make_tables(world *w) {
     write_bytes(&w->folder, "holes.csv", holes, sizeof holes - 1);
     write_bytes(&w->folder, "bare.csv", bare, sizeof bare - 1);
     write_bytes(&w->folder, "labels.txt", labels, sizeof labels - 1);
+    make_vector(&w->folder, "labels.npy");
 }
 
 static void make_png(const temp_folder *folder, const char *name, int shade) {
@@ -65,6 +79,16 @@ static void make_images(const world *w) {
 
 static const char *const FEATURES[] = {"f1", "f2", "f3", "f4"};
 
+/* The view is of samples that stay, so they are copied. */
+static void make_holes(world *w) {
+    w->holes = w->narrow;
+    w->holes.x = zeros(w->narrow.d * w->narrow.n);
+    memcpy(w->holes.x, w->narrow.x, (size_t)(w->narrow.d * w->narrow.n) * sizeof(double));
+    for (int64_t c = 0; c < w->narrow.c; c++)
+        w->holes.x[w->narrow.first[c] * w->narrow.d + c] = NAN;
+    must(w->ctx, view_labelled(w->ctx, &w->holes, &w->holed));
+}
+
 static void make_data(world *w) {
     const int64_t sizes[] = {7, 6, 8};
     w->narrow = clouds(11, 4, 3, sizes);
@@ -74,6 +98,7 @@ static void make_data(world *w) {
     must(w->ctx, rlar_data_set_name(w->ctx, w->data, "narrow"));
     must(w->ctx, view_labelled(w->ctx, &w->wide, &w->wide_data));
     must(w->ctx, view_labelled(w->ctx, &w->narrow, &w->shaded));
+    make_holes(w);
 }
 
 /* Finished fits of the evaluation that call_evaluate() makes, all but the last of them. */
@@ -129,6 +154,7 @@ void world_close(world *w) {
     rlar_bytes_free(w->ctx, w->model_bytes);
     rlar_model_free(w->model);
     rlar_params_free(w->params);
+    rlar_data_free(w->holed);
     rlar_data_free(w->shaded);
     rlar_data_free(w->wide_data);
     rlar_data_free(w->data);
@@ -136,6 +162,7 @@ void world_close(world *w) {
     assert_int_equal(rlar_ctx_memory(w->ctx), 0);
     rlar_ctx_free(w->ctx);
     remove_folder(&w->folder);
+    free(w->holes.x); /* the labels are the first's */
     labelled_free(&w->narrow);
     labelled_free(&w->wide);
 }
