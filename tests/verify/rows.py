@@ -51,7 +51,7 @@ ROWS = [
         B + "team_faults --every 3", B + "team_faults"),
     Row("kills", "a save that is killed leaves the old file or the new one",
         B + "kill_save --count 1000", B + "kill_save --count 10000"),
-    Row("cancel", "work can be cancelled at every callback", B + "cancel_faults", B + "cancel_faults"),
+    Row("cancel", "work can be cancelled at every callback", B + "cancel_faults --every 5", B + "cancel_faults"),
     Row("interrupts", "Ctrl-C and kill -9 at any moment of fit, predict, transform, convert, evaluate and reproduce",
         V + "interrupt_command.py --count 300", V + "interrupt_command.py --count 3000"),
     # Bad numbers
