@@ -1,9 +1,9 @@
 /* gnuplot.c - scripts for gnuplot, safe quoting, and the process.
  *
  * gnuplot reads the script from its standard input and writes the image to its standard output;
- * both are nameless temporary files, so that neither side can wait for the other. No shell takes
- * part and no start file of the user's is read. Equal scripts give equal bytes: numbers are written
- * in the C locale, and the date in a PDF is set to a fixed one. */
+ * both are files in memory, so that neither side can wait for the other and no disk can be full. No
+ * shell takes part and no start file of the user's is read. Equal scripts give equal bytes: numbers
+ * are written in the C locale, and the date in a PDF is set to a fixed one. */
 #include "figure.h"
 
 #include <errno.h>
@@ -11,6 +11,7 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -142,7 +143,16 @@ static void write_terminal(FILE *out, cli_image image, int width, int height) {
 
 /* ---- the process ---- */
 
-/* Everything of a temporary file, with a zero behind it; NULL with errno set. */
+/* NULL with errno set. */
+static FILE *memory_file(void) {
+    const int fd = memfd_create("rlar-figure", MFD_CLOEXEC);
+    FILE *file = fd >= 0 ? fdopen(fd, "w+") : NULL;
+    if (file == NULL && fd >= 0)
+        close(fd);
+    return file;
+}
+
+/* Everything of a memory file, with a zero behind it; NULL with errno set. */
 static char *read_all(FILE *file, size_t *size) {
     const long length = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
     if (length < 0 || fseek(file, 0, SEEK_SET) != 0)
@@ -278,6 +288,39 @@ static int run(cli *c, const char *program, FILE *const stream[3], char **bytes,
     return 0;
 }
 
+/* gnuplot does not look whether its writes succeed, and ends with 0 after a part of the figure. */
+static bool is_whole(cli_image image, const char *bytes, size_t size) {
+    static const char *const ending[] = {"</svg>", "%%EOF", "IEND\xae\x42\x60\x82"};
+    const size_t length = strlen(ending[image]);
+    while (size > 0 && strchr(" \n", bytes[size - 1]) != NULL)
+        size--;
+    return size >= length && memcmp(bytes + size - length, ending[image], length) == 0;
+}
+
+static int finish(cli *c, cli_image image, char *bytes, size_t *size) {
+    if (!is_whole(image, bytes, *size))
+        return cli_error(
+            c, CODE_IO,
+            "gnuplot wrote the first %zu bytes of the figure and not its end; free some "
+            "memory and try again",
+            *size);
+    if (image == IMAGE_PDF)
+        fix_date(bytes, *size);
+    if (image == IMAGE_SVG)
+        drop_titles(bytes, size);
+    return 0;
+}
+
+static int write_script(cli *c, const cli_figure *figure, cli_image image, FILE *to) {
+    if (fflush(figure->script) != 0 || ferror(figure->script))
+        cli_ranks_no_memory();
+    write_terminal(to, image, figure->width, figure->height);
+    fwrite(figure->text, 1, figure->size, to);
+    if (fflush(to) == 0 && !ferror(to) && lseek(fileno(to), 0, SEEK_SET) == 0)
+        return 0;
+    return cli_error(c, CODE_IO, "no room for the script of gnuplot: %s", strerror(errno));
+}
+
 int cli_figure_draw(cli *c, cli_figure *figure, cli_image image, char **bytes, size_t *size) {
     char *program = cli_find_program("gnuplot");
     FILE *stream[3] = {NULL, NULL, NULL};
@@ -288,24 +331,15 @@ int cli_figure_draw(cli *c, cli_figure *figure, cli_image image, char **bytes, s
                          "apt-get install gnuplot-nox");
     int code = 0;
     for (int i = 0; i < 3 && code == 0; i++)
-        if ((stream[i] = tmpfile()) == NULL)
+        if ((stream[i] = memory_file()) == NULL)
             code = cli_error(c, errno == ENOMEM ? CODE_MEMORY : CODE_IO,
-                             "no temporary file for gnuplot: %s", strerror(errno));
-    if (code == 0) {
-        write_terminal(stream[0], image, figure->width, figure->height);
-        if (fflush(figure->script) != 0 || ferror(figure->script))
-            cli_ranks_no_memory();
-        fwrite(figure->text, 1, figure->size, stream[0]);
-        if (fflush(stream[0]) != 0 || ferror(stream[0]) ||
-            lseek(fileno(stream[0]), 0, SEEK_SET) != 0)
-            code = cli_error(c, CODE_IO, "no room for the script of gnuplot: %s", strerror(errno));
-    }
+                             "no file in memory for gnuplot: %s", strerror(errno));
+    if (code == 0)
+        code = write_script(c, figure, image, stream[0]);
     if (code == 0)
         code = run(c, program, stream, bytes, size);
-    if (code == 0 && image == IMAGE_PDF)
-        fix_date(*bytes, *size);
-    if (code == 0 && image == IMAGE_SVG)
-        drop_titles(*bytes, size);
+    if (code == 0)
+        code = finish(c, image, *bytes, size);
     if (code != 0) {
         free(*bytes);
         *bytes = NULL;

@@ -445,6 +445,28 @@ class Gnuplot(Plot):
         self.fails(FAILED, "plot", "heatmap", "heat.json", "-o", "f.svg", env=self.fake("exit 0"), says="made no figure")
         self.fails(FAILED, "plot", "heatmap", "heat.json", "-o", "f.svg", env=self.fake("kill -9 $$"), says="signal 9")
 
+    def test_a_part_of_a_figure_is_none(self):
+        """gnuplot ends with 0 also where its writes fail."""
+        real, head = shutil.which("gnuplot"), shutil.which("head")
+        for ending, magic in MAGIC.items():
+            self.ok("plot", "heatmap", "heat.json", "-o", f"f.{ending}")
+            old = self.path(f"f.{ending}").read_bytes()
+            self.assertTrue(old.startswith(magic))
+            for kept in (1000, -4, -10):
+                with self.subTest(ending, kept=kept):
+                    env = self.fake(f"{real} -d | {head} -c {kept}")
+                    self.fails(IO, "plot", "heatmap", "heat.json", "-o", f"f.{ending}", env=env,
+                               says="gnuplot wrote the first .* bytes of the figure and not its end")
+                    self.assertEqual(self.path(f"f.{ending}").read_bytes(), old)
+        self.fails(IO, "report", "heat.json", "-o", "r.html", env=self.fake(f"{real} -d | {head} -c 1000"), says="not its end")
+
+    def test_no_folder_for_temporary_files_is_needed(self):
+        real, readlink = shutil.which("gnuplot"), shutil.which("readlink")
+        env = self.fake(f"for i in 0 1 2; do name=$({readlink} /proc/$$/fd/$i); echo $name >>files; done; exec {real} -d")
+        self.ok("plot", "heatmap", "heat.json", "-o", "f.svg", env=env)
+        files = self.path("files").read_text().splitlines()
+        self.assertEqual([name.split(":")[0] for name in files], 3 * ["/memfd"])
+
     def test_interrupted(self):
         env = self.fake("echo $$ >started; exec /bin/sleep 60")
         process = support.start("plot", "heatmap", "heat.json", "-o", "f.svg", cwd=self.folder, env=env)
