@@ -6,6 +6,7 @@
  * are written in the C locale, and the date in a PDF is set to a fixed one. */
 #include "figure.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <signal.h>
 #include <spawn.h>
@@ -50,18 +51,19 @@ static size_t step(const char *at) {
     return length;
 }
 
-/* In single quotes gnuplot knows one special character, the quote, and a line must not end. What
- * XML does not allow becomes a blank, too: the control characters and U+FFFE, U+FFFF. */
+/* In double quotes, and all but letters as octal numbers. gnuplot 5.4 does not always understand ''
+ * in single quotes, in double quotes it knows \ " ` and @, and an octal number takes in the digits
+ * behind it. What XML does not allow becomes a blank: the control characters and U+FFFE, U+FFFF. */
 static void put_character(FILE *out, const char *at, size_t length, bool tic) {
     const unsigned char first = (unsigned char)*at;
     const bool none =
         length == 3 && (memcmp(at, "\xef\xbf\xbe", 3) == 0 || memcmp(at, "\xef\xbf\xbf", 3) == 0);
-    if (first < 0x20 || first == 0x7f || none)
+    if (first <= 0x20 || first == 0x7f || none)
         fputc(' ', out);
-    else
+    else if (first > 0x7f || isalpha(first))
         fwrite(at, 1, length, out);
-    if (first == '\'' || (tic && first == '%'))
-        fputc(first, out);
+    else
+        fprintf(out, tic && first == '%' ? "\\%03o\\%03o" : "\\%03o", first, first);
 }
 
 /* Names that are no UTF-8 are made such by cli_json_text. */
@@ -72,13 +74,13 @@ static void quote(FILE *out, const char *text, int limit, bool tic) {
     for (const char *end = at; *end != '\0'; end += step(end))
         left++;
     const bool cut = left > limit;
-    fputc('\'', out);
+    fputc('"', out);
     for (int i = 0; *at != '\0' && (!cut || i + 1 < limit); i++) {
         const size_t length = step(at);
         put_character(out, at, length, tic);
         at += length;
     }
-    fputs(cut ? "\xe2\x80\xa6'" : "'", out);
+    fputs(cut ? "\xe2\x80\xa6\"" : "\"", out);
     json_decref(clean);
 }
 

@@ -21,6 +21,8 @@ from support import DATA, FAILED, INTERRUPTED, IO, MODEL, USAGE, Case, blobs, ta
 MAGIC = {"svg": b"<?xml", "pdf": b"%PDF-", "png": b"\x89PNG\r\n\x1a\n"}
 HOSTILE = ["a_b^{c}", "@x &amp; <script>alert(1)</script>", "q'uo\"te \\", "`touch pwned`", "line\nbreak\ttab",
            "Ünï ☃ 100% %g %", "$(touch pwned)", "y" * 100, "\u0001\u007f\uffffend", "back\\"]
+ODD = ["'", "''", "'''", "'a", "a'", "hu''e", "'s-Graven", "'1", "''07", '"', '""', '"7', "\\", "\\\\", "\\n", "\\1",
+       "`", "``1", "`x`", "$(x)", "$abc", "@abc", "{", "{}", "{a}9", "^_~", "%g", "#1", "&#39;", "☃'7"]
 X, Y = blobs(10, 6, 3, seed=0)
 NAMES = [f"f{j}" for j in range(1, 7)]
 
@@ -347,6 +349,33 @@ class Names(Plot):
         self.figure("embedding", "m'`x`.rlar", "it's `touch pwned`.csv")
         self.assertIn("t'`touch pwned`", self.figure("convergence", "t'`touch pwned`.csv"))
         self.assertEqual(set(os.listdir(self.folder)) - before, {"m'`x`.rlar", "t'`touch pwned`.csv", "figure.svg"})
+
+    def test_odd_names_are_shown(self):
+        """In every place that has a name: gnuplot has rules of its own for quotes, backslashes and digits behind them."""
+        for part in (ODD[:10], ODD[10:20], ODD[20:]):
+            n = len(part)
+            self.results("odd.json", [result(data=name, method="m", classes=part, confusion=np.eye(n, dtype=int).tolist(),
+                                             grid=grid(**{name: part})) for name in part])
+            self.write("odd-ranks.json", json.dumps(comparison([float(i + 1) for i in range(n)], 2.0, part)))
+            self.assertLessEqual(set(part), set(self.figure("ranks", "odd-ranks.json")))
+            for name in part:
+                shown = self.figure("confusion", "odd.json", "--data", name)
+                self.assertLessEqual({f"{name}, 5 per class, m", *part}, set(shown))
+                self.assertLessEqual({name, *part}, set(self.figure("ksweep", "odd.json", "--data", name)))
+                os.rename(self.path("trace.csv"), self.path(f"{name}.csv"))
+                self.assertIn(name, self.figure("convergence", f"./{name}.csv"))
+                os.rename(self.path(f"{name}.csv"), self.path("trace.csv"))
+
+    def test_odd_names_of_features_and_classes(self):
+        quoted = ['"' + name.replace('"', '""') + '"' for name in ODD]
+        x, y = blobs(2, len(ODD), len(ODD), seed=0)
+        self.write("odd.csv", table_text(x, [quoted[int(c) - 1] for c in y], names=quoted))
+        self.ok("fit", "odd.csv", "--method", "rr", "-o", "odd.rlar", "--header", "yes")
+        self.assertLessEqual(set(ODD), set(self.figure("features", "odd.rlar")))
+        self.assertLessEqual(set(ODD), set(self.figure("embedding", "odd.rlar", "odd.csv", "--header", "yes")))
+        self.write("few.csv", table_text(X, [quoted[(0, 9, 14)[int(c) - 1]] for c in Y], names=NAMES))
+        self.ok("fit", "few.csv", "-o", "few.rlar")  # its classes are in a legend, not at their means
+        self.assertLessEqual({"'", '"', "\\n"}, set(self.figure("embedding", "few.rlar", "few.csv")))
 
     def test_names_that_are_not_utf8(self):
         os.rename(self.path("trace.csv"), os.fsencode(self.folder) + b"/tr\xff.csv")
