@@ -168,8 +168,17 @@ static char *read_all(FILE *file, size_t *size) {
     return NULL;
 }
 
-/* Our environment, but numbers as C writes them, and a date of one length for all. The list is
- * allocated, its texts are not. */
+/* Nothing that would change a figure, or choose another terminal before the script does. */
+static bool is_handed_down(const char *variable) {
+    static const char *const kept_back[] = {"LC_ALL=", "TZ=", "GNUTERM=", "GNUPLOT_"};
+    for (size_t i = 0; i < sizeof kept_back / sizeof kept_back[0]; i++)
+        if (strncmp(variable, kept_back[i], strlen(kept_back[i])) == 0)
+            return false;
+    return true;
+}
+
+/* Ours, but numbers as C writes them, and a date of one length for all. The list is allocated, its
+ * texts are not. */
 static char **environment(void) {
     static char locale[] = "LC_ALL=C", zone[] = "TZ=UTC0";
     size_t count = 0, kept = 0;
@@ -177,7 +186,7 @@ static char **environment(void) {
         count++;
     char **list = cli_alloc((count + 3) * sizeof *list);
     for (size_t i = 0; i < count; i++)
-        if (strncmp(environ[i], "LC_ALL=", 7) != 0 && strncmp(environ[i], "TZ=", 3) != 0)
+        if (is_handed_down(environ[i]))
             list[kept++] = environ[i];
     list[kept++] = locale;
     list[kept++] = zone;

@@ -16,7 +16,7 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 
 import support
-from support import DATA, FAILED, INTERRUPTED, IO, MODEL, USAGE, Case, blobs, table_text
+from support import DATA, FAILED, INTERRUPTED, IO, MODEL, OK, USAGE, Case, blobs, table_text
 
 MAGIC = {"svg": b"<?xml", "pdf": b"%PDF-", "png": b"\x89PNG\r\n\x1a\n"}
 HOSTILE = ["a_b^{c}", "@x &amp; <script>alert(1)</script>", "q'uo\"te \\", "`touch pwned`", "line\nbreak\ttab",
@@ -112,6 +112,16 @@ class Formats(Plot):
         self.write(".gnuplot", "set title 'mine'\nset terminal dumb\n")
         self.ok("plot", "features", "m.rlar", "-o", "figure.svg", env={"HOME": str(self.folder)})
         self.assertEqual(texts(self.path("figure.svg")), plain)
+
+    def test_variables_of_the_user_change_nothing(self):
+        for ending in MAGIC:
+            self.ok("plot", "heatmap", "heat.json", "-o", f"plain.{ending}")
+            plain = self.path(f"plain.{ending}").read_bytes()
+            for env in ({"GNUTERM": ""}, {"GNUTERM": "dumb"}, {"GNUTERM": "qt"}, {"GNUTERM": "x11"}, {"GNUTERM": "none such"},
+                        {"GNUPLOT_DEFAULT_GDFONT": "none", "GNUPLOT_LIB": str(self.folder), "GNUPLOT_PS_DIR": "none"}):
+                with self.subTest(ending, env=env):
+                    self.ok("plot", "heatmap", "heat.json", "-o", f"f.{ending}", env=env)
+                    self.assertEqual(self.path(f"f.{ending}").read_bytes(), plain)
 
     def test_capitals_in_the_ending(self):
         self.ok("plot", "features", "m.rlar", "-o", "FIGURE.PNG")
@@ -495,6 +505,14 @@ class Gnuplot(Plot):
         self.ok("plot", "heatmap", "heat.json", "-o", "f.svg", env=env)
         files = self.path("files").read_text().splitlines()
         self.assertEqual([name.split(":")[0] for name in files], 3 * ["/memfd"])
+
+    def test_under_a_parent_that_ignores_the_end_of_children(self):
+        def ignore():
+            signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        for command in ("plot heatmap heat.json -o f.svg", "report heat.json -o r.html"):
+            outcome = subprocess.run([support.PROGRAM, *command.split(), "-q"], cwd=self.folder, env=support.clean_environment(),
+                                     capture_output=True, preexec_fn=ignore, timeout=support.TIMEOUT, check=False)
+            self.assertEqual((outcome.returncode, outcome.stderr), (OK, b""), command)
 
     def test_interrupted(self):
         env = self.fake("echo $$ >started; exec /bin/sleep 60")
