@@ -230,6 +230,13 @@ class Text(Report):
         self.results("a.json", [result()])
         self.assertEqual(Outline(self.page("a.json", "--title", "A <b> & 'c'")).headings[0], "A <b> & 'c'")
 
+    def test_names_that_are_not_utf8(self):
+        """The page is UTF-8, whatever stands in the command; page() reads it as such."""
+        self.results("a.json", [result()])
+        os.rename(self.path("a.json"), os.fsencode(self.folder) + b"/\xff\xc3(.json")
+        outline = Outline(self.page(os.fsdecode(b"\xff\xc3(.json"), "--title", os.fsdecode(b"\xe2\x82<b>\xff")))
+        self.assertEqual(outline.headings[:2], ["\ufffd\ufffd<b>\ufffd", "\ufffd\ufffd(.json"])
+
     def test_what_is_missing_is_left_out(self):
         self.results("bare.json", [{"method": "rlar"}, {"data": "x", "method": "lda", "accuracy": {"mean": None}}])
         Outline(self.page("bare.json"))
