@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -235,6 +236,17 @@ static int wait_for(cli *c, pid_t pid, int *status) {
     return cli_interrupted() ? cli_error(c, CODE_INTERRUPTED, "interrupted") : 0;
 }
 
+/* Files in memory are files: the limit holds for them, too. */
+static int file_limit(cli *c) {
+    struct rlimit limit = {0};
+    char size[CLI_NUMBER_SIZE];
+    getrlimit(RLIMIT_FSIZE, &limit);
+    return cli_error(c, CODE_IO,
+                     "the figure is larger than the limit of %s on the size of files; raise it "
+                     "(ulimit -f)",
+                     cli_bytes((double)limit.rlim_cur, size));
+}
+
 /* gnuplot echoes the line and points at the place; the last line says what is wrong. */
 static int refused(cli *c, FILE *messages, int status) {
     size_t size = 0;
@@ -245,7 +257,9 @@ static int refused(cli *c, FILE *messages, int status) {
     line = line != NULL ? line + 1 : text;
     line += line != NULL ? strspn(line, " ") : 0;
     int code;
-    if (WIFSIGNALED(status))
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXFSZ)
+        code = file_limit(c);
+    else if (WIFSIGNALED(status))
         code = cli_error(c, CODE_FAILED, "gnuplot was ended by signal %d", WTERMSIG(status));
     else
         code = cli_error(c, CODE_FAILED, "gnuplot failed: %s",

@@ -6,6 +6,7 @@ What a figure shows is read from its SVG: texts, and the positions and colours o
 import json
 import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -513,6 +514,23 @@ class Gnuplot(Plot):
             outcome = subprocess.run([support.PROGRAM, *command.split(), "-q"], cwd=self.folder, env=support.clean_environment(),
                                      capture_output=True, preexec_fn=ignore, timeout=support.TIMEOUT, check=False)
             self.assertEqual((outcome.returncode, outcome.stderr), (OK, b""), command)
+
+    def test_limit_on_the_size_of_files(self):
+        """It holds for files in memory: for the script, for the figure, then for the file of -o."""
+        self.write("f.svg", "old")
+        self.write("r.html", "old")
+        for limit, command, says in ((200, "plot heatmap heat.json -o f.svg", "script of gnuplot: File too large"),
+                                     (4096, "plot heatmap heat.json -o f.svg", r"limit of 4\.0 KiB on the size of files.*ulimit -f"),
+                                     (4096, "report heat.json -o r.html", r"limit of 4\.0 KiB on the size of files.*ulimit -f"),
+                                     (30000, "report heat.json heat.json heat.json -o r.html", "r.html: .*File too large")):
+            with self.subTest(command, limit=limit):
+                before = support.snapshot(self.folder)
+                outcome = subprocess.run([support.PROGRAM, *command.split()], cwd=self.folder, env=support.clean_environment(),
+                                         capture_output=True, timeout=support.TIMEOUT, check=False,
+                                         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+                self.assertEqual((outcome.returncode, outcome.stdout), (IO, b""), outcome.stderr)
+                self.assertRegex(outcome.stderr.decode(), says)
+                self.assertEqual(support.snapshot(self.folder), before)
 
     def test_interrupted(self):
         env = self.fake("echo $$ >started; exec /bin/sleep 60")
