@@ -49,6 +49,7 @@ typedef struct cli {
     const cli_verb *verb;
     rlar_ctx *ctx;
     const rlar_team *team; /* the ranks of one command, or NULL: alone (ranks.h) */
+    int64_t trees;         /* bytes of memory that the JSON read so far may take */
     cli_out out;
     bool terminal;                      /* standard error is one: show progress */
     bool line_shown;                    /* a progress line is on it */

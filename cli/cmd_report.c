@@ -135,15 +135,16 @@ static void write_machine(cli *c) {
     cli_printf(c, ".</p>\n");
 }
 
+/* Ends early where it cannot be written: the context still has the text of that error. */
 static int write_page(cli *c, const cli_results *results) {
     char *title = c->args.title != NULL ? cli_strdup(c->args.title, strlen(c->args.title))
                                         : default_title(results, c->args.words);
     int code = cli_out_open(c, c->args.output), number = 0;
     if (code == 0)
         cli_page_begin(c, title);
-    for (int i = 0; i < c->args.words && code == 0; i++)
+    for (int i = 0; i < c->args.words && code == 0 && !cli_out_broken(c); i++)
         code = write_document(c, c->args.word[i], &results[i], &number);
-    if (code == 0) {
+    if (code == 0 && !cli_out_broken(c)) {
         write_machine(c);
         cli_page_end(c);
     }

@@ -1,16 +1,19 @@
 /* gnuplot.c - scripts for gnuplot, safe quoting, and the process.
  *
  * gnuplot reads the script from its standard input and writes the image to its standard output;
- * both are nameless temporary files, so that neither side can wait for the other. No shell takes
- * part and no start file of the user's is read. Equal scripts give equal bytes: numbers are written
- * in the C locale, and the date in a PDF is set to a fixed one. */
+ * both are files in memory, so that neither side can wait for the other and no disk can be full. No
+ * shell takes part and no start file of the user's is read. Equal scripts give equal bytes: numbers
+ * are written in the C locale, and the date in a PDF is set to a fixed one. */
 #include "figure.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -49,18 +52,19 @@ static size_t step(const char *at) {
     return length;
 }
 
-/* In single quotes gnuplot knows one special character, the quote, and a line must not end. What
- * XML does not allow becomes a blank, too: the control characters and U+FFFE, U+FFFF. */
+/* In double quotes, and all but letters as octal numbers. gnuplot 5.4 does not always understand ''
+ * in single quotes, in double quotes it knows \ " ` and @, and an octal number takes in the digits
+ * behind it. What XML does not allow becomes a blank: the control characters and U+FFFE, U+FFFF. */
 static void put_character(FILE *out, const char *at, size_t length, bool tic) {
     const unsigned char first = (unsigned char)*at;
     const bool none =
         length == 3 && (memcmp(at, "\xef\xbf\xbe", 3) == 0 || memcmp(at, "\xef\xbf\xbf", 3) == 0);
-    if (first < 0x20 || first == 0x7f || none)
+    if (first <= 0x20 || first == 0x7f || none)
         fputc(' ', out);
-    else
+    else if (first > 0x7f || isalpha(first))
         fwrite(at, 1, length, out);
-    if (first == '\'' || (tic && first == '%'))
-        fputc(first, out);
+    else
+        fprintf(out, tic && first == '%' ? "\\%03o\\%03o" : "\\%03o", first, first);
 }
 
 /* Names that are no UTF-8 are made such by cli_json_text. */
@@ -71,13 +75,13 @@ static void quote(FILE *out, const char *text, int limit, bool tic) {
     for (const char *end = at; *end != '\0'; end += step(end))
         left++;
     const bool cut = left > limit;
-    fputc('\'', out);
+    fputc('"', out);
     for (int i = 0; *at != '\0' && (!cut || i + 1 < limit); i++) {
         const size_t length = step(at);
         put_character(out, at, length, tic);
         at += length;
     }
-    fputs(cut ? "\xe2\x80\xa6'" : "'", out);
+    fputs(cut ? "\xe2\x80\xa6\"" : "\"", out);
     json_decref(clean);
 }
 
@@ -142,7 +146,16 @@ static void write_terminal(FILE *out, cli_image image, int width, int height) {
 
 /* ---- the process ---- */
 
-/* Everything of a temporary file, with a zero behind it; NULL with errno set. */
+/* NULL with errno set. */
+static FILE *memory_file(void) {
+    const int fd = memfd_create("rlar-figure", MFD_CLOEXEC);
+    FILE *file = fd >= 0 ? fdopen(fd, "w+") : NULL;
+    if (file == NULL && fd >= 0)
+        close(fd);
+    return file;
+}
+
+/* Everything of a memory file, with a zero behind it; NULL with errno set. */
 static char *read_all(FILE *file, size_t *size) {
     const long length = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
     if (length < 0 || fseek(file, 0, SEEK_SET) != 0)
@@ -156,8 +169,17 @@ static char *read_all(FILE *file, size_t *size) {
     return NULL;
 }
 
-/* Our environment, but numbers as C writes them, and a date of one length for all. The list is
- * allocated, its texts are not. */
+/* Nothing that would change a figure, or choose another terminal before the script does. */
+static bool is_handed_down(const char *variable) {
+    static const char *const kept_back[] = {"LC_ALL=", "TZ=", "GNUTERM=", "GNUPLOT_"};
+    for (size_t i = 0; i < sizeof kept_back / sizeof kept_back[0]; i++)
+        if (strncmp(variable, kept_back[i], strlen(kept_back[i])) == 0)
+            return false;
+    return true;
+}
+
+/* Ours, but numbers as C writes them, and a date of one length for all. The list is allocated, its
+ * texts are not. */
 static char **environment(void) {
     static char locale[] = "LC_ALL=C", zone[] = "TZ=UTC0";
     size_t count = 0, kept = 0;
@@ -165,7 +187,7 @@ static char **environment(void) {
         count++;
     char **list = cli_alloc((count + 3) * sizeof *list);
     for (size_t i = 0; i < count; i++)
-        if (strncmp(environ[i], "LC_ALL=", 7) != 0 && strncmp(environ[i], "TZ=", 3) != 0)
+        if (is_handed_down(environ[i]))
             list[kept++] = environ[i];
     list[kept++] = locale;
     list[kept++] = zone;
@@ -214,6 +236,17 @@ static int wait_for(cli *c, pid_t pid, int *status) {
     return cli_interrupted() ? cli_error(c, CODE_INTERRUPTED, "interrupted") : 0;
 }
 
+/* Files in memory are files: the limit holds for them, too. */
+static int file_limit(cli *c) {
+    struct rlimit limit = {0};
+    char size[CLI_NUMBER_SIZE];
+    getrlimit(RLIMIT_FSIZE, &limit);
+    return cli_error(c, CODE_IO,
+                     "the figure is larger than the limit of %s on the size of files; raise it "
+                     "(ulimit -f)",
+                     cli_bytes((double)limit.rlim_cur, size));
+}
+
 /* gnuplot echoes the line and points at the place; the last line says what is wrong. */
 static int refused(cli *c, FILE *messages, int status) {
     size_t size = 0;
@@ -224,7 +257,9 @@ static int refused(cli *c, FILE *messages, int status) {
     line = line != NULL ? line + 1 : text;
     line += line != NULL ? strspn(line, " ") : 0;
     int code;
-    if (WIFSIGNALED(status))
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXFSZ)
+        code = file_limit(c);
+    else if (WIFSIGNALED(status))
         code = cli_error(c, CODE_FAILED, "gnuplot was ended by signal %d", WTERMSIG(status));
     else
         code = cli_error(c, CODE_FAILED, "gnuplot failed: %s",
@@ -278,6 +313,39 @@ static int run(cli *c, const char *program, FILE *const stream[3], char **bytes,
     return 0;
 }
 
+/* gnuplot does not look whether its writes succeed, and ends with 0 after a part of the figure. */
+static bool is_whole(cli_image image, const char *bytes, size_t size) {
+    static const char *const ending[] = {"</svg>", "%%EOF", "IEND\xae\x42\x60\x82"};
+    const size_t length = strlen(ending[image]);
+    while (size > 0 && strchr(" \n", bytes[size - 1]) != NULL)
+        size--;
+    return size >= length && memcmp(bytes + size - length, ending[image], length) == 0;
+}
+
+static int finish(cli *c, cli_image image, char *bytes, size_t *size) {
+    if (!is_whole(image, bytes, *size))
+        return cli_error(
+            c, CODE_IO,
+            "gnuplot wrote the first %zu bytes of the figure and not its end; free some "
+            "memory and try again",
+            *size);
+    if (image == IMAGE_PDF)
+        fix_date(bytes, *size);
+    if (image == IMAGE_SVG)
+        drop_titles(bytes, size);
+    return 0;
+}
+
+static int write_script(cli *c, const cli_figure *figure, cli_image image, FILE *to) {
+    if (fflush(figure->script) != 0 || ferror(figure->script))
+        cli_ranks_no_memory();
+    write_terminal(to, image, figure->width, figure->height);
+    fwrite(figure->text, 1, figure->size, to);
+    if (fflush(to) == 0 && !ferror(to) && lseek(fileno(to), 0, SEEK_SET) == 0)
+        return 0;
+    return cli_error(c, CODE_IO, "no room for the script of gnuplot: %s", strerror(errno));
+}
+
 int cli_figure_draw(cli *c, cli_figure *figure, cli_image image, char **bytes, size_t *size) {
     char *program = cli_find_program("gnuplot");
     FILE *stream[3] = {NULL, NULL, NULL};
@@ -288,24 +356,15 @@ int cli_figure_draw(cli *c, cli_figure *figure, cli_image image, char **bytes, s
                          "apt-get install gnuplot-nox");
     int code = 0;
     for (int i = 0; i < 3 && code == 0; i++)
-        if ((stream[i] = tmpfile()) == NULL)
+        if ((stream[i] = memory_file()) == NULL)
             code = cli_error(c, errno == ENOMEM ? CODE_MEMORY : CODE_IO,
-                             "no temporary file for gnuplot: %s", strerror(errno));
-    if (code == 0) {
-        write_terminal(stream[0], image, figure->width, figure->height);
-        if (fflush(figure->script) != 0 || ferror(figure->script))
-            cli_ranks_no_memory();
-        fwrite(figure->text, 1, figure->size, stream[0]);
-        if (fflush(stream[0]) != 0 || ferror(stream[0]) ||
-            lseek(fileno(stream[0]), 0, SEEK_SET) != 0)
-            code = cli_error(c, CODE_IO, "no room for the script of gnuplot: %s", strerror(errno));
-    }
+                             "no file in memory for gnuplot: %s", strerror(errno));
+    if (code == 0)
+        code = write_script(c, figure, image, stream[0]);
     if (code == 0)
         code = run(c, program, stream, bytes, size);
-    if (code == 0 && image == IMAGE_PDF)
-        fix_date(*bytes, *size);
-    if (code == 0 && image == IMAGE_SVG)
-        drop_titles(*bytes, size);
+    if (code == 0)
+        code = finish(c, image, *bytes, size);
     if (code != 0) {
         free(*bytes);
         *bytes = NULL;

@@ -3,7 +3,8 @@
  * SIGINT and SIGTERM only set a flag. The library's progress callback sees it and cancels, the verb
  * unwinds, an unfinished output file is discarded and the program ends with 130. A second signal
  * ends it at once. SIGPIPE is ignored: a reader that has seen enough is no error (out.c). So is
- * SIGXFSZ: a limit on the size of files is an error of the write that meets it. */
+ * SIGXFSZ: a limit on the size of files is an error of the write that meets it. SIGCHLD gets its
+ * usual meaning back: where our caller ignores it, the end of gnuplot could not be waited for. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -36,6 +37,7 @@ static void catch_signals(void) {
     sigaction(SIGTERM, &action, NULL);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
+    signal(SIGCHLD, SIG_DFL);
 }
 
 /* A descriptor 0, 1 or 2 that the caller closed would be handed to the next file we open, and

@@ -108,16 +108,21 @@ static void put(cli *c, const char *text) {
     cli_write(c, text, strlen(text));
 }
 
+/* Names of files and titles may be no UTF-8, which the page says it is: cli_json_text mends them.
+ */
 void cli_html(cli *c, const char *text) {
     static const char special[] = "&<>\"'";
     static const char *const entity[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
-    while (*text != '\0') {
-        const size_t plain = strcspn(text, special);
-        cli_write(c, text, plain);
-        text += plain;
-        if (*text != '\0')
-            put(c, entity[strchr(special, *text++) - special]);
+    json_t *clean = cli_json_text(text);
+    const char *at = json_string_value(clean);
+    while (*at != '\0') {
+        const size_t plain = strcspn(at, special);
+        cli_write(c, at, plain);
+        at += plain;
+        if (*at != '\0')
+            put(c, entity[strchr(special, *at++) - special]);
     }
+    json_decref(clean);
 }
 
 void cli_page_begin(cli *c, const char *title) {

@@ -13,9 +13,25 @@
 /* ---- documents ---- */
 
 typedef struct source {
+    cli *c;
     int fd;
     int error;
+    int64_t bytes; /* read so far */
+    bool refused;  /* the memory limit was met */
 } source;
+
+/* What jansson may take for a piece of text, parser and lists that grow included. Measured, with
+ * jansson 2.14 on 64 bits: up to 78 times the text for empty objects, 28 for lists of digits, 3 for
+ * long texts, 5 for our own results. So it goes by the characters that begin or part values; those
+ * within texts are counted too, which makes it about twice the truth for our own results. */
+static int64_t tree_bytes(const unsigned char *text, size_t size) {
+    static const unsigned char more[256] = {
+        ['{'] = 232, ['['] = 136, [':'] = 60, [','] = 52, ['"'] = 16};
+    int64_t bytes = 4 * (int64_t)size;
+    for (size_t i = 0; i < size; i++)
+        bytes += more[text[i]];
+    return bytes;
+}
 
 /* jansson asks for a piece at a time and stops at the first wrong byte, so that a device that never
  * ends is no danger. */
@@ -25,14 +41,28 @@ static size_t read_piece(void *buffer, size_t size, void *user) {
     do {
         got = read(from->fd, buffer, size);
     } while (got < 0 && errno == EINTR && !cli_interrupted());
-    if (got < 0)
+    if (got < 0) {
         from->error = errno;
-    return got < 0 ? (size_t)-1 : (size_t)got;
+        return (size_t)-1;
+    }
+    from->bytes += got;
+    from->c->trees += tree_bytes(buffer, (size_t)got);
+    from->refused = from->c->args.max_memory > 0 && from->c->trees > from->c->args.max_memory;
+    return from->refused ? (size_t)-1 : (size_t)got;
+}
+
+static int too_large(cli *c, const char *path, const source *from) {
+    char needed[CLI_NUMBER_SIZE], limit[CLI_NUMBER_SIZE];
+    return cli_error(c, CODE_MEMORY,
+                     "%s: JSON up to its byte %lld may need %s, the memory limit is %s; raise it "
+                     "(--max-memory) or give fewer results",
+                     path, (long long)from->bytes, cli_bytes((double)c->trees, needed),
+                     cli_bytes((double)c->args.max_memory, limit));
 }
 
 int cli_json_load(cli *c, const char *path, json_t **out) {
     const bool standard = strcmp(path, "-") == 0;
-    source from = {.fd = STDIN_FILENO};
+    source from = {.c = c, .fd = STDIN_FILENO};
     json_error_t error;
     *out = NULL;
     const int code = standard ? 0 : cli_open(c, path, &from.fd);
@@ -45,6 +75,8 @@ int cli_json_load(cli *c, const char *path, json_t **out) {
         return cli_error(c, CODE_INTERRUPTED, "interrupted");
     if (from.error != 0)
         return cli_error(c, CODE_IO, "%s: %s", path, strerror(from.error));
+    if (from.refused)
+        return too_large(c, path, &from);
     if (*out == NULL)
         return cli_error(c, CODE_DATA,
                          "%s:%d:%d: not JSON: %s; a file of 'rlar evaluate --json' is expected",

@@ -2,6 +2,8 @@
  * document gives a page that is well-formed HTML and scripts in which every quote is closed, or one
  * line that says what is wrong. Without gnuplot: what it would be given is looked at. The figures
  * and the page take turns. */
+#include <ctype.h>
+
 #include "command.h"
 #include "report.h"
 
@@ -102,18 +104,36 @@ static void check_page(const char *text, size_t size) {
 
 /* ---- Scripts ---- */
 
+/* A text in quotes and what is behind it. Ours are in single quotes. In double quotes, where a name
+ * of the file may be, are letters, blanks, UTF-8 and octal numbers of the other printable
+ * characters: gnuplot takes any other for a command, or a digit for a part of the number before. */
+static const char *take_quoted(const char *at, const char *end) {
+    const char quote = *at, *from = at++;
+    for (; at < end && *at != quote; at++) {
+        FUZZ_CHECK((unsigned char)*at >= 0x20, "a character %d in quotes", *at);
+        if (quote == '\'' || *at == ' ' || (unsigned char)*at > 0x7f || isalpha((unsigned char)*at))
+            continue;
+        const bool octal = *at == '\\' && end - at > 3 && strspn(at + 1, "01234567") == 3;
+        const long value = octal ? strtol(at + 1, NULL, 8) : 0;
+        FUZZ_CHECK(value > 0x20 && value < 0x7f, "in double quotes: %.*s", (int)(end - at), at);
+        at += 3;
+    }
+    FUZZ_CHECK(at < end, "a quote that does not close: %.*s", (int)(end - from), from);
+    FUZZ_CHECK(at + 1 == end || !strchr("'\"", at[1]), "a quote behind a quote: %.*s",
+               (int)(end - from), from);
+    return at + 1;
+}
+
 /* Quotes close on their line, and nothing outside them runs a program. */
 static void check_line(const char *at, const char *end) {
     static const char *const words[] = {"system", "load", "eval", "popen", NULL};
     FUZZ_CHECK(at == end || *at != '!', "a line that runs a program");
     while (at < end) {
         if (*at == '\'' || *at == '"') {
-            const char *close = memchr(at + 1, *at, (size_t)(end - at - 1));
-            FUZZ_CHECK(close, "a quote that does not close: %.*s", (int)(end - at), at);
-            at = close + 1;
+            at = take_quoted(at, end);
             continue;
         }
-        FUZZ_CHECK(*at != '`' && (unsigned char)*at >= 0x20, "a character %d", *at);
+        FUZZ_CHECK(!strchr("`\\@", *at) && (unsigned char)*at >= 0x20, "a character %d", *at);
         for (int i = 0; words[i]; i++)
             FUZZ_CHECK(strncmp(at, words[i], strlen(words[i])) != 0, "a script with %s", words[i]);
         at++;

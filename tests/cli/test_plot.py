@@ -6,6 +6,7 @@ What a figure shows is read from its SVG: texts, and the positions and colours o
 import json
 import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -16,11 +17,13 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 
 import support
-from support import DATA, FAILED, INTERRUPTED, IO, MODEL, USAGE, Case, blobs, table_text
+from support import DATA, FAILED, INTERRUPTED, IO, MODEL, OK, USAGE, Case, blobs, table_text
 
 MAGIC = {"svg": b"<?xml", "pdf": b"%PDF-", "png": b"\x89PNG\r\n\x1a\n"}
 HOSTILE = ["a_b^{c}", "@x &amp; <script>alert(1)</script>", "q'uo\"te \\", "`touch pwned`", "line\nbreak\ttab",
            "Ünï ☃ 100% %g %", "$(touch pwned)", "y" * 100, "\u0001\u007f\uffffend", "back\\"]
+ODD = ["'", "''", "'''", "'a", "a'", "hu''e", "'s-Graven", "'1", "''07", '"', '""', '"7', "\\", "\\\\", "\\n", "\\1",
+       "`", "``1", "`x`", "$(x)", "$abc", "@abc", "{", "{}", "{a}9", "^_~", "%g", "#1", "&#39;", "☃'7"]
 X, Y = blobs(10, 6, 3, seed=0)
 NAMES = [f"f{j}" for j in range(1, 7)]
 
@@ -110,6 +113,16 @@ class Formats(Plot):
         self.write(".gnuplot", "set title 'mine'\nset terminal dumb\n")
         self.ok("plot", "features", "m.rlar", "-o", "figure.svg", env={"HOME": str(self.folder)})
         self.assertEqual(texts(self.path("figure.svg")), plain)
+
+    def test_variables_of_the_user_change_nothing(self):
+        for ending in MAGIC:
+            self.ok("plot", "heatmap", "heat.json", "-o", f"plain.{ending}")
+            plain = self.path(f"plain.{ending}").read_bytes()
+            for env in ({"GNUTERM": ""}, {"GNUTERM": "dumb"}, {"GNUTERM": "qt"}, {"GNUTERM": "x11"}, {"GNUTERM": "none such"},
+                        {"GNUPLOT_DEFAULT_GDFONT": "none", "GNUPLOT_LIB": str(self.folder), "GNUPLOT_PS_DIR": "none"}):
+                with self.subTest(ending, env=env):
+                    self.ok("plot", "heatmap", "heat.json", "-o", f"f.{ending}", env=env)
+                    self.assertEqual(self.path(f"f.{ending}").read_bytes(), plain)
 
     def test_capitals_in_the_ending(self):
         self.ok("plot", "features", "m.rlar", "-o", "FIGURE.PNG")
@@ -348,6 +361,33 @@ class Names(Plot):
         self.assertIn("t'`touch pwned`", self.figure("convergence", "t'`touch pwned`.csv"))
         self.assertEqual(set(os.listdir(self.folder)) - before, {"m'`x`.rlar", "t'`touch pwned`.csv", "figure.svg"})
 
+    def test_odd_names_are_shown(self):
+        """In every place that has a name: gnuplot has rules of its own for quotes, backslashes and digits behind them."""
+        for part in (ODD[:10], ODD[10:20], ODD[20:]):
+            n = len(part)
+            self.results("odd.json", [result(data=name, method="m", classes=part, confusion=np.eye(n, dtype=int).tolist(),
+                                             grid=grid(**{name: part})) for name in part])
+            self.write("odd-ranks.json", json.dumps(comparison([float(i + 1) for i in range(n)], 2.0, part)))
+            self.assertLessEqual(set(part), set(self.figure("ranks", "odd-ranks.json")))
+            for name in part:
+                shown = self.figure("confusion", "odd.json", "--data", name)
+                self.assertLessEqual({f"{name}, 5 per class, m", *part}, set(shown))
+                self.assertLessEqual({name, *part}, set(self.figure("ksweep", "odd.json", "--data", name)))
+                os.rename(self.path("trace.csv"), self.path(f"{name}.csv"))
+                self.assertIn(name, self.figure("convergence", f"./{name}.csv"))
+                os.rename(self.path(f"{name}.csv"), self.path("trace.csv"))
+
+    def test_odd_names_of_features_and_classes(self):
+        quoted = ['"' + name.replace('"', '""') + '"' for name in ODD]
+        x, y = blobs(2, len(ODD), len(ODD), seed=0)
+        self.write("odd.csv", table_text(x, [quoted[int(c) - 1] for c in y], names=quoted))
+        self.ok("fit", "odd.csv", "--method", "rr", "-o", "odd.rlar", "--header", "yes")
+        self.assertLessEqual(set(ODD), set(self.figure("features", "odd.rlar")))
+        self.assertLessEqual(set(ODD), set(self.figure("embedding", "odd.rlar", "odd.csv", "--header", "yes")))
+        self.write("few.csv", table_text(X, [quoted[(0, 9, 14)[int(c) - 1]] for c in Y], names=NAMES))
+        self.ok("fit", "few.csv", "-o", "few.rlar")  # its classes are in a legend, not at their means
+        self.assertLessEqual({"'", '"', "\\n"}, set(self.figure("embedding", "few.rlar", "few.csv")))
+
     def test_names_that_are_not_utf8(self):
         os.rename(self.path("trace.csv"), os.fsencode(self.folder) + b"/tr\xff.csv")
         self.assertIn("tr\ufffd", self.figure("convergence", os.fsdecode(b"tr\xff.csv")))
@@ -444,6 +484,53 @@ class Gnuplot(Plot):
         self.fails(FAILED, "plot", "heatmap", "heat.json", "-o", "f.svg", env=env, says="gnuplot failed: line 3: no such thing")
         self.fails(FAILED, "plot", "heatmap", "heat.json", "-o", "f.svg", env=self.fake("exit 0"), says="made no figure")
         self.fails(FAILED, "plot", "heatmap", "heat.json", "-o", "f.svg", env=self.fake("kill -9 $$"), says="signal 9")
+
+    def test_a_part_of_a_figure_is_none(self):
+        """gnuplot ends with 0 also where its writes fail."""
+        real, head = shutil.which("gnuplot"), shutil.which("head")
+        for ending, magic in MAGIC.items():
+            self.ok("plot", "heatmap", "heat.json", "-o", f"f.{ending}")
+            old = self.path(f"f.{ending}").read_bytes()
+            self.assertTrue(old.startswith(magic))
+            for kept in (1000, -4, -10):
+                with self.subTest(ending, kept=kept):
+                    env = self.fake(f"{real} -d | {head} -c {kept}")
+                    self.fails(IO, "plot", "heatmap", "heat.json", "-o", f"f.{ending}", env=env,
+                               says="gnuplot wrote the first .* bytes of the figure and not its end")
+                    self.assertEqual(self.path(f"f.{ending}").read_bytes(), old)
+        self.fails(IO, "report", "heat.json", "-o", "r.html", env=self.fake(f"{real} -d | {head} -c 1000"), says="not its end")
+
+    def test_no_folder_for_temporary_files_is_needed(self):
+        real, readlink = shutil.which("gnuplot"), shutil.which("readlink")
+        env = self.fake(f"for i in 0 1 2; do name=$({readlink} /proc/$$/fd/$i); echo $name >>files; done; exec {real} -d")
+        self.ok("plot", "heatmap", "heat.json", "-o", "f.svg", env=env)
+        files = self.path("files").read_text().splitlines()
+        self.assertEqual([name.split(":")[0] for name in files], 3 * ["/memfd"])
+
+    def test_under_a_parent_that_ignores_the_end_of_children(self):
+        def ignore():
+            signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        for command in ("plot heatmap heat.json -o f.svg", "report heat.json -o r.html"):
+            outcome = subprocess.run([support.PROGRAM, *command.split(), "-q"], cwd=self.folder, env=support.clean_environment(),
+                                     capture_output=True, preexec_fn=ignore, timeout=support.TIMEOUT, check=False)
+            self.assertEqual((outcome.returncode, outcome.stderr), (OK, b""), command)
+
+    def test_limit_on_the_size_of_files(self):
+        """It holds for files in memory: for the script, for the figure, then for the file of -o."""
+        self.write("f.svg", "old")
+        self.write("r.html", "old")
+        for limit, command, says in ((200, "plot heatmap heat.json -o f.svg", "script of gnuplot: File too large"),
+                                     (4096, "plot heatmap heat.json -o f.svg", r"limit of 4\.0 KiB on the size of files.*ulimit -f"),
+                                     (4096, "report heat.json -o r.html", r"limit of 4\.0 KiB on the size of files.*ulimit -f"),
+                                     (30000, "report heat.json heat.json heat.json -o r.html", "r.html: .*File too large")):
+            with self.subTest(command, limit=limit):
+                before = support.snapshot(self.folder)
+                outcome = subprocess.run([support.PROGRAM, *command.split()], cwd=self.folder, env=support.clean_environment(),
+                                         capture_output=True, timeout=support.TIMEOUT, check=False,
+                                         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+                self.assertEqual((outcome.returncode, outcome.stdout), (IO, b""), outcome.stderr)
+                self.assertRegex(outcome.stderr.decode(), says)
+                self.assertEqual(support.snapshot(self.folder), before)
 
     def test_interrupted(self):
         env = self.fake("echo $$ >started; exec /bin/sleep 60")

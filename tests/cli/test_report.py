@@ -1,5 +1,6 @@
 """rlar report: the page by its text and, in headless Chromium, by what a reader gets."""
 
+import contextlib
 import html.parser
 import json
 import os
@@ -10,7 +11,7 @@ import unittest
 
 import browser
 import support
-from support import DATA, FAILED, IO, USAGE, Case, blobs, table_text
+from support import DATA, FAILED, IO, MEMORY, USAGE, Case, blobs, table_text
 from test_plot import HOSTILE, comparison, grid, result
 
 X, Y = blobs(12, 6, 3, seed=0)
@@ -229,6 +230,13 @@ class Text(Report):
         self.results("a.json", [result()])
         self.assertEqual(Outline(self.page("a.json", "--title", "A <b> & 'c'")).headings[0], "A <b> & 'c'")
 
+    def test_names_that_are_not_utf8(self):
+        """The page is UTF-8, whatever stands in the command; page() reads it as such."""
+        self.results("a.json", [result()])
+        os.rename(self.path("a.json"), os.fsencode(self.folder) + b"/\xff\xc3(.json")
+        outline = Outline(self.page(os.fsdecode(b"\xff\xc3(.json"), "--title", os.fsdecode(b"\xe2\x82<b>\xff")))
+        self.assertEqual(outline.headings[:2], ["\ufffd\ufffd<b>\ufffd", "\ufffd\ufffd(.json"])
+
     def test_what_is_missing_is_left_out(self):
         self.results("bare.json", [{"method": "rlar"}, {"data": "x", "method": "lda", "accuracy": {"mean": None}}])
         Outline(self.page("bare.json"))
@@ -389,6 +397,33 @@ class Refused(Report):
                 *((("report bad.json -o r.html", DATA, 'bad.json.*"grid"'),) if shutil.which("gnuplot") else ())):
             with self.subTest(command):
                 self.fails(code, *command.split(), says=says)
+
+    def test_memory_limit_holds_for_json(self):
+        """Whatever the text grows to; that of all files together; and a file of results needs little."""
+        self.results("a.json", [result()])
+        self.ok("report", "a.json", "-o", "a.html", "--max-memory", "100K")
+        for item in ("1", "{}", "[]", '""', '{"":1}', "[[[[[]]]]]"):
+            self.write("large.json", '{"results": [' + ",".join([item] * 100000) + "]}")
+            for command in ("report large.json -o r.html", "plot confusion large.json -o r.svg", "report a.json large.json -o r.html"):
+                with self.subTest(item, command=command):
+                    outcome = self.fails(MEMORY, *command.split(), "--max-memory", "4M",
+                                         says="large.json: JSON up to its byte .*the memory limit is 4.0 MiB.*--max-memory")
+                    held = int(re.search(r"byte (\d+)", outcome.err).group(1))
+                    self.assertLess(held, (4 << 20) / 10)
+        self.results("b.json", [result()], more=[0] * 1000)
+        self.ok("report", "b.json", "-o", "b.html", "--max-memory", "100K")
+        self.fails(MEMORY, "report", "b.json", "b.json", "-o", "r.html", "--max-memory", "100K", says="b.json.*the memory limit is 100.0 KiB")
+
+    def test_memory_limit_holds_for_endless_json(self):
+        pipe, end = os.pipe()
+        with support.start("report", "-", "-o", "r.html", "--max-memory", "10M", cwd=self.folder, stdin=pipe) as process:
+            os.close(pipe)
+            with contextlib.suppress(BrokenPipeError), open(end, "wb") as stream:
+                stream.write(b'{"a": [')
+                while process.poll() is None:
+                    stream.write(b"1," * 5000)
+            self.assertIn(b"the memory limit is 10.0 MiB", process.stderr.read())
+            self.assertEqual(process.wait(support.TIMEOUT), MEMORY)
 
     def test_gnuplot_that_fails(self):
         self.write("bin/gnuplot", "#!/bin/sh\necho 'no such thing' >&2\nexit 1\n")

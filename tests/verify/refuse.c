@@ -257,11 +257,11 @@ int memfd_create(const char *name, unsigned flags) {
                                                                   : REAL(memfd_create)(name, flags);
 }
 
-/* ---- Streams: the figures of gnuplot come through nameless temporary files, which no signal
- * interrupts ---- */
+/* ---- Streams: the figures of gnuplot come through files in memory, which no signal interrupts
+ * ---- */
 
-FILE *tmpfile64(void) {
-    return refused("tmpfile", true, false) && errno != EINTR ? NULL : REAL(tmpfile64)();
+FILE *fdopen(int fd, const char *mode) {
+    return refused("fdopen", concerns(fd), false) && errno != EINTR ? NULL : REAL(fdopen)(fd, mode);
 }
 
 /* What matio does with a MATLAB file is its own. */
