@@ -4,7 +4,8 @@
     tests/verify/interrupt_command.py [--count N] [--build DIR]
 
 Half of the runs get SIGINT: exit code 130 (or 0, when all was done), a line that says
-so, and the output is the old file or the new one, with nothing beside it. The other half get SIGKILL: the output is the old file
+so, and the output is the old file or the new one, with nothing beside it; few may die of it, before
+they have their handler, and not all may be done. The other half get SIGKILL: the output is the old file
 or the new one. Evaluations go on from their journal: after every ten interruptions the result is that of a
 run that nobody disturbed. The last line tells how many.
 """
@@ -33,13 +34,17 @@ SAVES = [
     ("transform", "m.rlar", "long.csv", "-o", "out/file"),
     ("convert", "long.csv", "out/file.arff"),
 ]
+# What the exit codes after a signal say: a run is young before main() has set its handler.
+ENDS = {signal.SIGINT: {support.INTERRUPTED: "stopped", 0: "finished", -signal.SIGINT: "young"},
+        signal.SIGKILL: {-signal.SIGKILL: "killed", 0: "killed"}}
+YOUNG = 0.1  # of the runs
 
 
 class Interruptions:
     def __init__(self, folder):
         self.folder = folder
         self.random = random.Random(time.time())
-        self.tally = dict.fromkeys(("interrupted", "killed", "old", "new", "strays", "resumed"), 0)
+        self.tally = dict.fromkeys(("stopped", "finished", "young", "killed", "old", "new", "strays", "resumed"), 0)
 
     def disturb(self, args, seconds, number):
         """Start the command and send it a signal at some moment; its exit code and errors."""
@@ -50,13 +55,21 @@ class Interruptions:
         return process.returncode, err.decode()
 
     def check_end(self, args, number, code, err):
-        allowed = (0, support.INTERRUPTED) if number == signal.SIGINT else (0, -signal.SIGKILL)
-        young = number == signal.SIGINT and code == -signal.SIGINT  # before main() had set its handler
-        if code not in allowed and not young:
+        if code not in ENDS[number]:
             sys.exit(f"rlar {args[0]}: exit {code} after signal {number}: {err}")
         if code == support.INTERRUPTED and "rlar: interrupted\n" not in err:
             sys.exit(f"rlar {args[0]}: it does not say that it was interrupted: {err}")
-        self.tally["interrupted" if number == signal.SIGINT else "killed"] += 1
+        self.tally[ENDS[number][code]] += 1
+
+    def check_handler(self):
+        """Each of these ends is right at some moment; together they show whether Ctrl-C does what it should."""
+        stopped, young = self.tally["stopped"], self.tally["young"]
+        if stopped == 0 or young > YOUNG * self.interrupted():
+            sys.exit(f"of {self.interrupted()} runs that got Ctrl-C {stopped} ended with exit code {support.INTERRUPTED}, "
+                     f"{young} without a word, of which at most {YOUNG:.0%} can have been before main() had its handler")
+
+    def interrupted(self):
+        return sum(self.tally[end] for end in ENDS[signal.SIGINT].values())
 
     def time_of(self, args):
         start = time.monotonic()
@@ -117,9 +130,11 @@ def main():
         for args in (EVALUATE, REPRODUCE):
             print(f"rlar {args[0]} with a journal", file=sys.stderr)
             interruptions.resumes(args, part)
+        interruptions.check_handler()
         tally = interruptions.tally
-        print(f"{tally['interrupted']} times Ctrl-C, {tally['killed']} kills at random moments of "
-              f"{len(SAVES) + 2} commands: output {tally['old']} times the old file, {tally['new']} times the new "
+        print(f"{interruptions.interrupted()} times Ctrl-C ({tally['stopped']} ended with exit code "
+              f"{support.INTERRUPTED}, {tally['finished']} were done, {tally['young']} came before the handler), "
+              f"{tally['killed']} kills at random moments of {len(SAVES) + 2} commands: output {tally['old']} times the old file, {tally['new']} times the new "
               f"one, 0 torn; {tally['strays']} temporary files left by kills, 0 by Ctrl-C; "
               f"{tally['resumed']} evaluations that went on had the same result")
     finally:
