@@ -134,9 +134,9 @@ def main():
         tally = interruptions.tally
         print(f"{interruptions.interrupted()} times Ctrl-C ({tally['stopped']} ended with exit code "
               f"{support.INTERRUPTED}, {tally['finished']} were done, {tally['young']} came before the handler), "
-              f"{tally['killed']} kills at random moments of {len(SAVES) + 2} commands: output {tally['old']} times the old file, {tally['new']} times the new "
-              f"one, 0 torn; {tally['strays']} temporary files left by kills, 0 by Ctrl-C; "
-              f"{tally['resumed']} evaluations that went on had the same result")
+              f"{tally['killed']} kills at random moments of {len(SAVES) + 2} commands: output {tally['old']} times the "
+              f"old file, {tally['new']} times the new one, 0 torn; {tally['strays']} temporary files left by kills, "
+              f"0 by Ctrl-C; {tally['resumed']} evaluations that went on had the same result")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
