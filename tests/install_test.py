@@ -3,7 +3,8 @@
 
 Checks that the example compiles against the installed header with pkg-config, with the shared and with the
 static library; that it runs; that the shared library exports exactly what rlar.h declares; and
-that an installed program works. Run by Meson with the build folder as its argument.
+that an installed program works. And that file_faults strikes every call on files that the library makes. Run by Meson
+with the build folder as its argument.
 """
 import os
 import re
@@ -17,6 +18,22 @@ import unittest
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 IRIS = os.path.join(ROOT, "data", "iris.arff")
 EXAMPLE = os.path.join(ROOT, "examples", "fit_predict.c")
+# What the C library has for files and folders, without the 64 behind some names.
+FILE_CALLS = set("""
+    access chdir chmod chown close close_range closedir copy_file_range creat dup dup2 dup3 euidaccess faccessat fallocate
+    fchdir fchmod fchmodat fchown fchownat fclose fcntl fdatasync fdopen fdopendir fflush fgetc fgets fgetxattr flock
+    fmemopen fopen fputc fputs fread freopen fseek fseeko fsetxattr fstat fstatat fstatfs fstatvfs fsync ftell ftello
+    ftruncate futimens fwrite getcwd getdelim getline glob ioctl lchown link linkat lockf lseek lstat memfd_create mkdir
+    mkdirat mkdtemp mkfifo mknod mkostemp mkstemp mmap msync nftw open open_by_handle_at open_memstream openat opendir pipe
+    pipe2 posix_fadvise posix_fallocate pread preadv preadv2 pwrite pwritev pwritev2 read readahead readdir readdir_r
+    readlink readlinkat readv realpath remove rename renameat renameat2 rewinddir rmdir scandir sendfile splice stat statfs
+    statvfs statx symlink symlinkat sync sync_file_range syncfs syscall tee telldir tmpfile truncate umask unlink unlinkat
+    utime utimensat utimes write writev""".split())
+# Those that tests/meson.build has not wrapped.
+NOT_STRUCK = {
+    "fcntl": "doubles a descriptor that the caller has opened (/dev/stdout); there is no file behind its failure",
+    "mmap": "memory without a file",
+}
 
 
 def run(command, **options):
@@ -102,6 +119,18 @@ class Install(unittest.TestCase):
     def test_program(self):
         program = find(self.dest, "rlar")
         self.assertRegex(run([program, "--version"], env=self.env), r"\d+\.\d+\.\d+")
+
+    def test_calls_on_files_are_struck(self):
+        """file_faults makes those calls fail that the linker wraps for it: a new one must be among them."""
+        with open(os.path.join(ROOT, "tests", "meson.build"), encoding="utf-8") as file:
+            names = re.search(r"^  wrapped = \[\]\n  foreach name : \[(.*?)\]", file.read(), re.M | re.S).group(1)
+        wrapped = re.findall(r"'(\w+)'", names)
+        table = run(["nm", "-u", find(os.path.join(self.build, "src"), "librlar.a")])
+        called = {re.sub(r"^__(\w+)_chk$", r"\1", name) for name in re.findall(r"^ +U (\w+)", table, re.M)}
+        on_files = {name for name in called if re.sub("64(_2)?$", "", name) in FILE_CALLS}
+        left_out = {re.sub("64$", "", name) for name in on_files - set(wrapped)}
+        self.assertEqual(left_out, set(NOT_STRUCK), "strike it in tests/verify/file_faults.c, or say here why not")
+        self.assertEqual(set(wrapped) - called, set(), "wrapped, but never called")
 
 
 if __name__ == "__main__":

@@ -14,10 +14,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = Path(os.environ.get("RLAR_PROGRAM") or ROOT / "build" / "rlar")
 NAME = "de_DE.UTF-8"
+REFUSED = ["fit", "wine.csv", "--alpha", "0,25"]
+USAGE = 2  # the exit code
 RUNS = (["fit", "wine.csv", "--alpha", "0.25", "-o", "OUT"], ["predict", "MODEL", "wine.csv", "--scores"],
         ["transform", "MODEL", "wine.csv"], ["rank", "MODEL", "--json"], ["convert", "wine.csv", "OUT.csv"],
         ["evaluate", "wine.csv", "--methods", "lda,rr", "--folds", "2", "--trials", "1", "--csv"],
-        ["fit", "wine.csv", "--alpha", "0,25"], ["methods", "rlar"])
+        REFUSED, ["methods", "rlar"])
 
 
 def make_locale(folder):
@@ -50,15 +52,18 @@ def main():
         comma = {"LOCPATH": name, "LC_ALL": NAME, "LANG": NAME}
         plain, changed = outputs(folder, {"LC_ALL": "C"}), outputs(folder, comma)
         wrong = [run for (run, *a), (_, *b) in zip(plain, changed) if a != b]
-        for run in wrong:
-            print("differs: rlar %s" % " ".join(run), file=sys.stderr)
+        failed = [run for run, code, *_ in plain if code != (USAGE if run is REFUSED else 0)]
+        for what, runs in (("differs", wrong), ("another exit code than expected", failed)):
+            for run in runs:
+                print("%s: rlar %s" % (what, " ".join(run)), file=sys.stderr)
         library = subprocess.run([PROGRAM.parent / "tests" / "locale_change", NAME],
                                  env={**os.environ, **comma, "RLAR_SOURCE_ROOT": str(ROOT)}, stdout=subprocess.PIPE,
                                  text=True)
     print(library.stdout.strip())
-    print("with a decimal comma: %d of %d commands write something else, the library %s"
-          % (len(wrong), len(RUNS), "does" if library.returncode else "does not"))
-    return 1 if wrong or library.returncode else 0
+    print("with a decimal comma: %d of %d commands write something else, the library %s%s"
+          % (len(wrong), len(RUNS), "does" if library.returncode else "does not",
+             "; %d end with another exit code than expected" % len(failed) if failed else ""))
+    return 1 if wrong or failed or library.returncode else 0
 
 
 if __name__ == "__main__":

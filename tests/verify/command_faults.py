@@ -282,7 +282,8 @@ def main():
             print(f"{number + 1} of {len(runs)}: rlar {' '.join(args)}", file=sys.stderr)
             refusals.everywhere(args, OPTIONS.every)
         kinds = sorted({name for name, _ in refusals.places})
-        print(f"{refusals.points} calls on files of {len(runs)} commands (every verb) interrupted, cut short or refused (EIO, "
+        tried = "every verb" if len(runs) == len(RUNS) else "every verb but plot: there is no gnuplot"
+        print(f"{refusals.points} calls on files of {len(runs)} commands ({tried}) interrupted, cut short or refused (EIO, "
               f"ENOSPC, EDQUOT): the same result ({refusals.lenient} could be done without), or exit code 6 with the reason "
               f"and every file as it was; {refusals.once} times no memory once, {refusals.always} times from some point on, "
               f"at each of {len(refusals.places)} places that call for it ({', '.join(kinds)}): exit code 7 or the same "

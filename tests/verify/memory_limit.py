@@ -29,6 +29,9 @@ SHARES = (0.02, 0.3, 0.6, 0.9, 1.3, 8)  # of what the process takes without a li
 TOO_LITTLE = {True: (0.02, 0.3), False: (0.02,)}  # of these, for those that hold their input and for the others
 BLOCK = 16 << 20  # of samples, that a verb reads at a time
 LONG = 3 * BLOCK  # bytes of samples for those that read block by block
+# The need in a refusal, as src/core/alloc.c, src/training.c and src/linalg/blas.c tell it, and the limit that they tell.
+AMOUNT = r"\d+(\.\d+)? (bytes|KiB|MiB|GiB)"
+FIGURES = re.compile(rf"({AMOUNT} needed with|needs {AMOUNT} beside).*memory limit is {AMOUNT}")
 
 
 def npy(path, n, d, classes, said=None):
@@ -97,7 +100,7 @@ def check_run(job, base, limit, share):
     allowed = (MEMORY,) if too_little else (0,) if share == SHARES[-1] else (0, MEMORY)
     if code not in allowed:
         faults.append("limit %d, %g of the need: exit %d: %s" % (limit, share, code, error))
-    if code == MEMORY and not re.search(r"needed|needs.*(MiB|KiB|bytes)", error):
+    if code == MEMORY and not FIGURES.search(error):
         faults.append("limit %d: the message has no figures: %s" % (limit, error))
     if over > SLACK:
         faults.append("limit %d: %d bytes above it" % (limit, over))

@@ -34,8 +34,8 @@ def main():
     done = unittest.TextTestRunner().run(tests)
     bad = len(done.failures) + len(done.errors)
     print("%d tests of rlar-mpi on 1 to 4 processes, a rank that is killed among them: %d failed%s"
-          % (done.testsRun, bad, ", %d skipped" % len(done.skipped) if done.skipped else ""))
-    return 1 if bad or done.skipped else 0
+          % (done.testsRun - len(done.skipped), bad, ", %d skipped" % len(done.skipped) if done.skipped else ""))
+    return 1 if bad or done.skipped or not done.testsRun else 0
 
 
 if __name__ == "__main__":

@@ -23,10 +23,7 @@ def run(command):
 
 
 def main():
-    if not os.path.exists(os.path.join(ROOT, "build-asan", "build.ninja")):
-        run(["meson", "setup", "build-asan", "-Doptimization=1", "-Db_sanitize=address,undefined",
-             "-Db_lundef=false", "-Dc_args=-fno-sanitize-recover=all"])
-    run(["ninja", "-C", "build-asan", PROGRAM])
+    run(["scripts/asan", PROGRAM])
     environment = dict(os.environ, ASAN_OPTIONS="abort_on_error=1:detect_leaks=1:quarantine_size_mb=16",
                        UBSAN_OPTIONS="halt_on_error=1:print_stacktrace=1")
     models = sorted(glob.glob(os.path.join(ROOT, "tests", "golden", "*.rlar")))

@@ -1,6 +1,7 @@
 /* refuse.c - put between a program and the C library (LD_PRELOAD), it lets one call on a file fail.
  *
- *     RLAR_REFUSE=N:FAULT     the N-th call; FAULT is an errno, or 0: do one byte only; ENOMEM: the
+ *     RLAR_REFUSE=N:FAULT     the N-th call; FAULT is an errno, or 0: do one byte only; minus the
+ *                             number of a signal: the program gets it before the call; ENOMEM: the
  *                             N-th call for memory by the program itself and all after it instead,
  *                             N:ENOMEM:once that call only; N = 0: none
  *     RLAR_REFUSE_LOG=FILE    "name lenient" of the call that was struck; lenient 1: a program may
@@ -15,6 +16,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -85,6 +87,8 @@ static int fault(const char *name, bool lenient) {
         return -1;
     tell(name, lenient);
     const int wanted = wanted_fault(order);
+    if (wanted < 0)
+        raise(-wanted);
     errno = wanted;
     return wanted;
 }
