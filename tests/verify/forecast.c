@@ -73,16 +73,20 @@ static outcome fit_within(const char *method, const labelled *s, int64_t limit) 
     if (strcmp(method, "lda") == 0)
         set_params(ctx, params, "ridge=0"); /* a ridge would hide what is wrong with the samples */
     assert_int_equal(rlar_fit_forecast(ctx, data, params, NULL, &f), RLAR_OK);
-    const int64_t before = a.held;
+    const int64_t before = a.held, held = rlar_ctx_memory(ctx);
     a.peak = a.held;
     a.taken = 0;
     out.status = rlar_fit(ctx, data, params, NULL, &model, NULL);
     out.forecast = f.bytes;
     out.peak = a.peak - before;
     out.taken = a.taken;
-    const char *text = rlar_ctx_error(ctx);
-    if (out.status == RLAR_E_NOMEM && (!strstr(text, "MiB beside") || text_fault(text)))
-        fail_msg("%s: the refusal does not tell the forecast: \"%s\"", method, text);
+    if (out.status == RLAR_E_NOMEM) {
+        const char *text = rlar_ctx_error(ctx);
+        const char *fault = refusal_fault(text, f.bytes, held, limit, s->n);
+        if (fault)
+            fail_msg("%s: %s (\"%s\", forecast %lld bytes)", method, fault, text,
+                     (long long)f.bytes);
+    }
     rlar_model_free(model);
     rlar_params_free(params);
     rlar_data_free(data);
@@ -139,8 +143,7 @@ static void count(tally *t, const char *method, const labelled *s, const outcome
 static void check(tally *t, const char *method, const labelled *s, const labelled *spoilt,
                   bool show) {
     const outcome free_fit = fit_within(method, s, 0), hard = fit_within(method, spoilt, 0);
-    const int64_t labels = 3 * s->n * 8 + 65536; /* what the data themselves hold */
-    const outcome enough = fit_within(method, s, free_fit.forecast + labels);
+    const outcome enough = fit_within(method, s, free_fit.forecast + labels_bytes(s->n));
     const outcome little = fit_within(method, s, free_fit.forecast - 1);
     const outcome *largest = hard.peak > free_fit.peak ? &hard : &free_fit;
     const bool near = largest->peak <= SMALL || share_of(largest) >= LEAST_SHARE;

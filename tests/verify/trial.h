@@ -39,6 +39,32 @@ static inline const char *text_fault(const char *text) {
     return NULL;
 }
 
+/* What a fit holds of rows and labels, of n samples, when it asks for the rest of its memory. */
+static inline int64_t labels_bytes(int64_t n) {
+    return 3 * n * (int64_t)sizeof(double) + 65536;
+}
+
+/* Why a refusal for want of memory was wrong, or NULL: it tells the forecast, what the context held
+ * and the limit, all in bytes here, and it was needed. */
+static inline const char *refusal_fault(const char *text, int64_t forecast, int64_t held,
+                                        int64_t limit, int64_t n) {
+    const double mib = 1048576.0, rounding = 0.0501; /* one digit behind the point is printed */
+    double need, beside, allowed;
+    if (text_fault(text))
+        return text_fault(text);
+    if (sscanf(text, "the fit needs %lf MiB beside the %lf MiB held, the memory limit is %lf MiB",
+               &need, &beside, &allowed) != 3)
+        return "the refusal does not tell need, what is held and limit";
+    if (need <= 0 || fabs(need - (double)forecast / mib) > rounding)
+        return "the refusal tells another number than the forecast";
+    if (beside < (double)held / mib - rounding ||
+        beside > (double)(held + labels_bytes(n)) / mib + rounding)
+        return "the refusal tells another number than what is held";
+    if (fabs(allowed - (double)limit / mib) > rounding)
+        return "the refusal tells another limit";
+    return forecast > limit - held - labels_bytes(n) ? NULL : "refused without need";
+}
+
 static inline bool all_finite(int64_t count, const double *x) {
     for (int64_t i = 0; i < count; i++)
         if (!isfinite(x[i]))
