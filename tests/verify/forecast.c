@@ -164,7 +164,7 @@ static void check(tally *t, const char *method, const labelled *s, const labelle
 }
 
 int main(int argc, char **argv) {
-    const int64_t numbers = 1000 * option_value(argc, argv, "--count", 2000);
+    const int64_t numbers = 1000 * count_option(argc, argv, 2000);
     tally t = {.least = INFINITY};
     for (int shape = 0; shape < SHAPES; shape++) {
         labelled s = shape_samples(shape, numbers), spoilt = shape_samples(shape, numbers);

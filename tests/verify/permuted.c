@@ -246,7 +246,7 @@ static void compare(tally *t, worst w[CHANGES], const char *method, int64_t numb
 }
 
 int main(int argc, char **argv) {
-    const int64_t count = option_value(argc, argv, "--count", 40);
+    const int64_t count = count_option(argc, argv, 40);
     tally t = {0};
     double most = 0;
     for (int64_t m = 0; m < rlar_method_count(); m++) {
