@@ -3,73 +3,7 @@
  * or the right answer.
  *
  *   bad_sizes */
-#include <sys/mman.h>
-
-#include "training.h"
-#include "trial.h"
-
-#define P31 (INT64_C(1) << 31)
-#define P32 (INT64_C(1) << 32)
-#define P62 (INT64_C(1) << 62)
-#define MOST INT64_MAX
-
-enum { LIMIT = 64 << 20 }; /* bytes for the context: what is too much is seen at once */
-
-typedef struct bench {
-    rlar_ctx *ctx;
-    labelled s;
-    rlar_data *data;
-    rlar_model *model; /* of rlar */
-    void *forbidden;   /* memory that ends the program when it is touched */
-    int64_t refused, right, wrong;
-} bench;
-
-static rlar_ctx *limited(void) {
-    rlar_ctx_options o = RLAR_INIT(rlar_ctx_options);
-    rlar_ctx *ctx = NULL;
-    o.threads = 1;
-    o.max_memory = LIMIT;
-    assert_int_equal(rlar_ctx_new(&o, &ctx), RLAR_OK);
-    return ctx;
-}
-
-static bench new_bench(void) {
-    bench b = {.ctx = limited(), .s = regime_samples(1, 0)};
-    assert_int_equal(view_labelled(b.ctx, &b.s, &b.data), RLAR_OK);
-    assert_true(rlar_fit(b.ctx, b.data, NULL, NULL, &b.model, NULL) >= 0);
-    b.forbidden = mmap(NULL, 1 << 20, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    assert_true(b.forbidden != MAP_FAILED);
-    return b;
-}
-
-static void end_bench(bench *b) {
-    munmap(b->forbidden, 1 << 20);
-    rlar_model_free(b->model);
-    rlar_data_free(b->data);
-    labelled_free(&b->s);
-    rlar_ctx_free(b->ctx);
-}
-
-/* The call must have ended in an error of the caller's making, with a text. */
-static void refused(bench *b, rlar_status status, const char *what, int64_t value) {
-    const char *text = rlar_ctx_error(b->ctx);
-    const bool named = status == RLAR_E_ARG || status == RLAR_E_TOO_LARGE ||
-                       status == RLAR_E_NOMEM || status == RLAR_E_DATA;
-    const char *fault = named ? text_fault(text) : "not refused";
-    b->refused += !fault;
-    b->wrong += fault != NULL;
-    if (fault)
-        fprintf(stderr, "%s %lld: %s (status %d, \"%s\")\n", what, (long long)value, fault,
-                (int)status, text);
-}
-
-static void right(bench *b, bool good, const char *what, int64_t value) {
-    b->right += good;
-    b->wrong += !good;
-    if (!good)
-        fprintf(stderr, "%s %lld: wrong (\"%s\")\n", what, (long long)value,
-                rlar_ctx_error(b->ctx));
-}
+#include "bad_sizes.h"
 
 /* ---- Views ---- */
 
@@ -378,51 +312,103 @@ static void odd_questions(bench *b) {
 
 /* ---- Labels ---- */
 
+enum { LABELS = 4 };
+
+/* Names of the classes of samples, some of them the same number, and as they come back. */
+typedef struct odd_names {
+    const char *text[LABELS], *sorted[LABELS];
+    int classes;
+} odd_names;
+
+static const odd_names odd_classes[] = {
+    {{"10", "2", "2.0", "10"}, {"2", "10"}, 2},
+    {{"-5", "1000000", "-5", "7"}, {"-5", "7", "1000000"}, 3},
+    {{"0.5", "-0.25", "1e-300", "0.5"}, {"-0.25", "1e-300", "0.5"}, 3},
+    {{"0", "-0", "1", "+1"}, {"0", "1"}, 2},
+    {{"9223372036854775807", "9223372036854775806", "-9223372036854775808", "0"},
+     {"-9223372036854775808", "0", "9223372036854775806", "9223372036854775807"},
+     4},
+    {{"9007199254740992", "9007199254740993", "1", "1"},
+     {"1", "9007199254740992", "9007199254740993"},
+     3},
+    {{"1e308", "1e999", "-1e308", "1e308"}, {"-1e308", "1e308", "1e999"}, 3},
+    {{"inf", "-inf", "1", "1"}, {"-inf", "1", "inf"}, 3},
+};
+
+static rlar_data *named_data(bench *b, const labelled *s, const char *const text[LABELS]) {
+    const char *label[64];
+    rlar_data *data = NULL;
+    assert_true(s->n <= 64);
+    for (int64_t i = 0; i < s->n; i++)
+        label[i] = text[(int)s->label[i]];
+    assert_int_equal(view_labelled(b->ctx, s, &data), RLAR_OK);
+    assert_int_equal(rlar_data_set_labels(b->ctx, data, label), RLAR_OK);
+    return data;
+}
+
+static bool names_kept(const rlar_data *data, const odd_names *names) {
+    bool good = rlar_data_classes(data) == names->classes;
+    for (int k = 0; good && k < names->classes; k++)
+        good = strcmp(rlar_data_class(data, k), names->sorted[k]) == 0;
+    return good;
+}
+
+/* Every sample is its own nearest, so its class comes back by its name. */
+static bool known_again(bench *b, const rlar_model *model, const rlar_data *data,
+                        const odd_names *names) {
+    int64_t found[64];
+    bool good = rlar_predict(b->ctx, model, data, NULL, found, NULL) >= 0;
+    for (int64_t i = 0; good && i < rlar_data_samples(data); i++)
+        good = found[i] == rlar_data_label(data, i) &&
+               strcmp(rlar_model_class(model, found[i]), names->sorted[found[i]]) == 0;
+    return good;
+}
+
+/* The same samples, half of them with labels that the model has never seen: these are unknown, and
+ * equal to no prediction, the others are what they were. */
+static bool unseen_unknown(bench *b, const rlar_model *model, const labelled *s,
+                           const odd_names *names) {
+    const int last = names->classes - 1;
+    const char *const text[LABELS] = {names->sorted[0], "never seen", names->sorted[last], "nor"};
+    const int64_t expected[LABELS] = {0, RLAR_CLASS_UNKNOWN, last, RLAR_CLASS_UNKNOWN};
+    rlar_data *data = named_data(b, s, text);
+    rlar_stream *stream = NULL;
+    const rlar_data *block = NULL;
+    int64_t found[64];
+    bool good = rlar_stream_data(b->ctx, data, model, &stream) == RLAR_OK &&
+                rlar_stream_next(stream, s->n, &block) == RLAR_OK &&
+                rlar_predict(b->ctx, model, block, NULL, found, NULL) >= 0;
+    for (int64_t i = 0; good && i < s->n; i++)
+        good = rlar_data_label(block, i) == expected[(int)s->label[i]] && found[i] >= 0 &&
+               found[i] < names->classes;
+    rlar_stream_free(stream);
+    rlar_data_free(data);
+    return good;
+}
+
 /* Numbers with gaps, negative, with fractions and at the limits come back as they were. */
 static void odd_labels(bench *b) {
-    const struct {
-        const char *text[4], *sorted[4];
-        int classes;
-    } given[] = {
-        {{"10", "2", "2.0", "10"}, {"2", "10"}, 2},
-        {{"-5", "1000000", "-5", "7"}, {"-5", "7", "1000000"}, 3},
-        {{"0.5", "-0.25", "1e-300", "0.5"}, {"-0.25", "1e-300", "0.5"}, 3},
-        {{"0", "-0", "1", "+1"}, {"0", "1"}, 2},
-        {{"9223372036854775807", "9223372036854775806", "-9223372036854775808", "0"},
-         {"-9223372036854775808", "0", "9223372036854775806", "9223372036854775807"},
-         4},
-        {{"9007199254740992", "9007199254740993", "1", "1"},
-         {"1", "9007199254740992", "9007199254740993"},
-         3},
-        {{"1e308", "1e999", "-1e308", "1e308"}, {"-1e308", "1e308", "1e999"}, 3},
-        {{"inf", "-inf", "1", "1"}, {"-inf", "1", "inf"}, 3},
-    };
-    labelled s = regime_samples(3, 6);
-    s.n = 4;
-    for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
-        rlar_data *data = NULL;
-        rlar_model *model = NULL;
-        int64_t found[4];
-        rlar_view v = RLAR_INIT(rlar_view);
-        v.n = 4;
-        v.d = v.stride = s.d;
-        v.x = s.x;
-        assert_int_equal(rlar_data_view(b->ctx, &v, &data), RLAR_OK);
-        bool good = rlar_data_set_labels(b->ctx, data, given[i].text) == RLAR_OK &&
-                    rlar_data_classes(data) == given[i].classes;
-        for (int k = 0; good && k < given[i].classes; k++)
-            good = strcmp(rlar_data_class(data, k), given[i].sorted[k]) == 0;
-        rlar_params *params = trial_params(b->ctx, &(trial){.method = "rr", .settings = ""});
-        good = good && rlar_fit(b->ctx, data, params, NULL, &model, NULL) >= 0 &&
-               rlar_predict(b->ctx, model, data, NULL, found, NULL) >= 0;
-        for (int k = 0; good && k < 4; k++) /* every sample is its own nearest */
-            good = found[k] == rlar_data_label(data, k) &&
-                   strcmp(rlar_model_class(model, found[k]), given[i].sorted[found[k]]) == 0;
-        right(b, good, "labels, case", (int64_t)i);
-        rlar_params_free(params);
-        rlar_model_free(model);
+    const int64_t sizes[LABELS] = {6, 7, 5, 6};
+    labelled s = clouds(3, 5, LABELS, sizes);
+    for (size_t i = 0; i < sizeof odd_classes / sizeof *odd_classes; i++) {
+        rlar_data *data = named_data(b, &s, odd_classes[i].text);
+        right(b, names_kept(data, &odd_classes[i]), "names of classes, case", (int64_t)i);
+        for (int64_t m = 0; m < rlar_method_count(); m++) {
+            const char *method = rlar_method_at(m)->name;
+            rlar_model *model = NULL;
+            rlar_params *params = trial_params(b->ctx, &(trial){.method = method, .settings = ""});
+            const bool good = rlar_fit(b->ctx, data, params, NULL, &model, NULL) >= 0;
+            right(b, good && known_again(b, model, data, &odd_classes[i]), method, (int64_t)i);
+            right(b, good && unseen_unknown(b, model, &s, &odd_classes[i]), method, (int64_t)i);
+            rlar_params_free(params);
+            rlar_model_free(model);
+        }
         rlar_data_free(data);
     }
+    labelled_free(&s);
+}
+
+static void labels_of_no_number(bench *b) {
     const double bad[] = {NAN, INFINITY, -INFINITY};
     for (int i = 0; i < 3; i++) {
         const double kept = b->s.label[1];
@@ -430,7 +416,6 @@ static void odd_labels(bench *b) {
         refused(b, rlar_data_set_label_numbers(b->ctx, b->data, b->s.label), "label, case", i);
         b->s.label[1] = kept;
     }
-    labelled_free(&s);
 }
 
 int main(void) {
@@ -447,6 +432,7 @@ int main(void) {
     odd_streams(&b);
     odd_questions(&b);
     odd_labels(&b);
+    labels_of_no_number(&b);
     printf(
         "%lld calls with sizes, counts and labels at or beyond 2^31, 2^32 and 2^63: %lld refused "
         "by name and nothing touched, %lld right, %lld wrong\n",
