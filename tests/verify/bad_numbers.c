@@ -206,6 +206,20 @@ static const char *unexpected(const kind *k, const char *scale, verdict found) {
     return NULL;
 }
 
+/* The verdict, or WRONG and in `text` why. */
+static verdict judged(const rlar_ctx *ctx, const kind *k, const char *scale, double seconds,
+                      verdict found, char text[RLAR_ERROR_SIZE]) {
+    const char *fault = unexpected(k, scale, found);
+    if (fault)
+        snprintf(text, RLAR_ERROR_SIZE, "%s; %.900s", fault, rlar_ctx_error(ctx));
+    else if (found == WRONG || (seconds <= LIMIT && rlar_ctx_memory(ctx) == 0))
+        return found;
+    else
+        snprintf(text, RLAR_ERROR_SIZE, "%.1f s, %lld bytes left", seconds,
+                 (long long)rlar_ctx_memory(ctx));
+    return WRONG;
+}
+
 static void run_cell(tally *t, const kind *k, int shape, const char *scale, const variant *v) {
     char text[RLAR_ERROR_SIZE];
     labelled s = regime_samples(300, shape);
@@ -222,16 +236,7 @@ static void run_cell(tally *t, const kind *k, int shape, const char *scale, cons
     alarm(HANG);
     verdict found = run_trial(ctx, &what, text);
     const double seconds = rlar__now() - start;
-    const char *fault = unexpected(k, scale, found);
-    if (fault) {
-        found = WRONG;
-        snprintf(text, sizeof text, "%s; %.900s", fault, rlar_ctx_error(ctx));
-    }
-    if (found != WRONG && (seconds > LIMIT || rlar_ctx_memory(ctx) != 0)) {
-        found = WRONG;
-        snprintf(text, sizeof text, "%.1f s, %lld bytes left", seconds,
-                 (long long)rlar_ctx_memory(ctx));
-    }
+    found = judged(ctx, k, scale, seconds, found, text);
     if (found == WRONG && t->wrong < SHOWN_FAULTS)
         fprintf(stderr, "%s, %lld x %lld, %s, %s%s %s: %s\n", k->name, (long long)s.n,
                 (long long)s.d, scale, what.method, v->preset ? " (preset)" : "", v->settings,

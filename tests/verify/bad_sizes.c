@@ -3,7 +3,7 @@
  * or the right answer.
  *
  *   bad_sizes */
-#include "bad_sizes.h"
+#include "bad_labels.h"
 
 /* ---- Views ---- */
 
@@ -197,6 +197,22 @@ static void odd_statistics(bench *b) {
     refused(b, rlar_friedman(b->ctx, P32, P32, never, never, one, one), "friedman:", P32);
 }
 
+static void odd_fractions(bench *b, const rlar_eval_spec *base) {
+    const double fractions[] = {NAN, INFINITY, -1, 0, 1, 2};
+    for (size_t i = 0; i < sizeof fractions / sizeof *fractions; i++) {
+        rlar_eval_spec s = *base;
+        rlar_eval *eval = NULL;
+        s.split = RLAR_SPLIT_FRACTION;
+        s.fraction = fractions[i];
+        rlar_rows *splits = NULL;
+        refused(b, rlar_evaluate(b->ctx, b->data, &s, &eval), "fraction, case", (int64_t)i);
+        refused(b, rlar_eval_check(b->ctx, &s), "fraction to check, case", (int64_t)i);
+        refused(b, rlar_eval_splits(b->ctx, b->data, &s, &splits), "fraction to split, case",
+                (int64_t)i);
+        rlar_eval_free(eval);
+    }
+}
+
 static void odd_evaluations(bench *b) {
     rlar_params *params = NULL;
     assert_int_equal(rlar_params_new(b->ctx, "lda", &params), RLAR_OK);
@@ -208,12 +224,12 @@ static void odd_evaluations(bench *b) {
     base.folds = 2;
     base.trials = 1;
     const int64_t odd[] = {-1, INT64_MIN, P62, MOST, P31, P32};
-    const double fractions[] = {NAN, INFINITY, -1, 0, 1, 2};
     enum { FIELDS = 7 };
     for (int field = 0; field < FIELDS; field++)
         for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
             rlar_eval_spec s = base;
             rlar_eval *eval = NULL;
+            rlar_rows *splits = NULL;
             int64_t *const at[FIELDS] = {&s.trials,     &s.folds,  &s.per_class, &s.neighbours,
                                          &s.tune_folds, &s.n_axes, &s.n_methods};
             if (field == 2)
@@ -227,15 +243,12 @@ static void odd_evaluations(bench *b) {
             const rlar_status status = rlar_evaluate(b->ctx, b->data, &s, &eval);
             refused(b, status, "evaluation with", odd[i]);
             rlar_eval_free(eval);
+            if (odd[i] < 0)
+                refused(b, rlar_eval_check(b->ctx, &s), "specification with", odd[i]);
+            if (field < 3)
+                refused(b, rlar_eval_splits(b->ctx, b->data, &s, &splits), "splits with", odd[i]);
         }
-    for (size_t i = 0; i < sizeof fractions / sizeof *fractions; i++) {
-        rlar_eval_spec s = base;
-        rlar_eval *eval = NULL;
-        s.split = RLAR_SPLIT_FRACTION;
-        s.fraction = fractions[i];
-        refused(b, rlar_evaluate(b->ctx, b->data, &s, &eval), "fraction, case", (int64_t)i);
-        rlar_eval_free(eval);
-    }
+    odd_fractions(b, &base);
     rlar_params_free(params);
 }
 
@@ -310,112 +323,112 @@ static void odd_questions(bench *b) {
         refused(b, rlar_blas_speed(b->ctx, seconds[i], &gflops), "seconds, case", i);
 }
 
-/* ---- Labels ---- */
+/* ---- Files, and what comes from them ---- */
 
-enum { LABELS = 4 };
-
-/* Names of the classes of samples, some of them the same number, and as they come back. */
-typedef struct odd_names {
-    const char *text[LABELS], *sorted[LABELS];
-    int classes;
-} odd_names;
-
-static const odd_names odd_classes[] = {
-    {{"10", "2", "2.0", "10"}, {"2", "10"}, 2},
-    {{"-5", "1000000", "-5", "7"}, {"-5", "7", "1000000"}, 3},
-    {{"0.5", "-0.25", "1e-300", "0.5"}, {"-0.25", "1e-300", "0.5"}, 3},
-    {{"0", "-0", "1", "+1"}, {"0", "1"}, 2},
-    {{"9223372036854775807", "9223372036854775806", "-9223372036854775808", "0"},
-     {"-9223372036854775808", "0", "9223372036854775806", "9223372036854775807"},
-     4},
-    {{"9007199254740992", "9007199254740993", "1", "1"},
-     {"1", "9007199254740992", "9007199254740993"},
-     3},
-    {{"1e308", "1e999", "-1e308", "1e308"}, {"-1e308", "1e308", "1e999"}, 3},
-    {{"inf", "-inf", "1", "1"}, {"-inf", "1", "inf"}, 3},
-};
-
-static rlar_data *named_data(bench *b, const labelled *s, const char *const text[LABELS]) {
-    const char *label[64];
-    rlar_data *data = NULL;
-    assert_true(s->n <= 64);
-    for (int64_t i = 0; i < s->n; i++)
-        label[i] = text[(int)s->label[i]];
-    assert_int_equal(view_labelled(b->ctx, s, &data), RLAR_OK);
-    assert_int_equal(rlar_data_set_labels(b->ctx, data, label), RLAR_OK);
-    return data;
-}
-
-static bool names_kept(const rlar_data *data, const odd_names *names) {
-    bool good = rlar_data_classes(data) == names->classes;
-    for (int k = 0; good && k < names->classes; k++)
-        good = strcmp(rlar_data_class(data, k), names->sorted[k]) == 0;
-    return good;
-}
-
-/* Every sample is its own nearest, so its class comes back by its name. */
-static bool known_again(bench *b, const rlar_model *model, const rlar_data *data,
-                        const odd_names *names) {
-    int64_t found[64];
-    bool good = rlar_predict(b->ctx, model, data, NULL, found, NULL) >= 0;
-    for (int64_t i = 0; good && i < rlar_data_samples(data); i++)
-        good = found[i] == rlar_data_label(data, i) &&
-               strcmp(rlar_model_class(model, found[i]), names->sorted[found[i]]) == 0;
-    return good;
-}
-
-/* The same samples, half of them with labels that the model has never seen: these are unknown, and
- * equal to no prediction, the others are what they were. */
-static bool unseen_unknown(bench *b, const rlar_model *model, const labelled *s,
-                           const odd_names *names) {
-    const int last = names->classes - 1;
-    const char *const text[LABELS] = {names->sorted[0], "never seen", names->sorted[last], "nor"};
-    const int64_t expected[LABELS] = {0, RLAR_CLASS_UNKNOWN, last, RLAR_CLASS_UNKNOWN};
-    rlar_data *data = named_data(b, s, text);
-    rlar_stream *stream = NULL;
-    const rlar_data *block = NULL;
-    int64_t found[64];
-    bool good = rlar_stream_data(b->ctx, data, model, &stream) == RLAR_OK &&
-                rlar_stream_next(stream, s->n, &block) == RLAR_OK &&
-                rlar_predict(b->ctx, model, block, NULL, found, NULL) >= 0;
-    for (int64_t i = 0; good && i < s->n; i++)
-        good = rlar_data_label(block, i) == expected[(int)s->label[i]] && found[i] >= 0 &&
-               found[i] < names->classes;
-    rlar_stream_free(stream);
-    rlar_data_free(data);
-    return good;
-}
-
-/* Numbers with gaps, negative, with fractions and at the limits come back as they were. */
-static void odd_labels(bench *b) {
-    const int64_t sizes[LABELS] = {6, 7, 5, 6};
-    labelled s = clouds(3, 5, LABELS, sizes);
-    for (size_t i = 0; i < sizeof odd_classes / sizeof *odd_classes; i++) {
-        rlar_data *data = named_data(b, &s, odd_classes[i].text);
-        right(b, names_kept(data, &odd_classes[i]), "names of classes, case", (int64_t)i);
-        for (int64_t m = 0; m < rlar_method_count(); m++) {
-            const char *method = rlar_method_at(m)->name;
-            rlar_model *model = NULL;
-            rlar_params *params = trial_params(b->ctx, &(trial){.method = method, .settings = ""});
-            const bool good = rlar_fit(b->ctx, data, params, NULL, &model, NULL) >= 0;
-            right(b, good && known_again(b, model, data, &odd_classes[i]), method, (int64_t)i);
-            right(b, good && unseen_unknown(b, model, &s, &odd_classes[i]), method, (int64_t)i);
-            rlar_params_free(params);
-            rlar_model_free(model);
-        }
-        rlar_data_free(data);
+static void odd_reads(bench *b, const char *path) {
+    const struct {
+        int64_t features, part, parts;
+    } odd[] = {{-1, 0, 0},   {INT64_MIN, 0, 0}, {P31, 0, 0},    {P62, 0, 0}, {MOST, 0, 0},
+               {0, 0, -1},   {0, 0, INT64_MIN}, {0, -1, 2},     {0, 2, 2},   {0, INT64_MIN, 2},
+               {0, MOST, 2}, {0, P32, P32},     {0, MOST, MOST}};
+    assert_int_equal(rlar_data_write(b->ctx, b->data, path, NULL), RLAR_OK);
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+        rlar_read_options o = RLAR_INIT(rlar_read_options);
+        rlar_data *data = NULL;
+        o.features = odd[i].features;
+        o.part = odd[i].part;
+        o.parts = odd[i].parts;
+        refused(b, rlar_data_read(b->ctx, path, &o, &data), "read options, case", (int64_t)i);
     }
-    labelled_free(&s);
+    const int64_t counts[] = {-1, INT64_MIN};
+    for (int i = 0; i < 2; i++) { /* that so many parts exist is the caller's word */
+        rlar_data *data = NULL;
+        refused(b, rlar_data_share(b->ctx, b->forbidden, counts[i], &data), "parts:", counts[i]);
+        right(b, strstr(rlar_ctx_error(b->ctx), "count") != NULL, "parts by name:", counts[i]);
+    }
 }
 
-static void labels_of_no_number(bench *b) {
-    const double bad[] = {NAN, INFINITY, -INFINITY};
-    for (int i = 0; i < 3; i++) {
-        const double kept = b->s.label[1];
-        b->s.label[1] = bad[i];
-        refused(b, rlar_data_set_label_numbers(b->ctx, b->data, b->s.label), "label, case", i);
-        b->s.label[1] = kept;
+/* A write that the system refuses leaves no file. */
+static void odd_writes(bench *b, const char *path) {
+    const uint64_t sizes[] = {P31, P32, P62, MOST, SIZE_MAX};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        rlar_file *file = NULL;
+        assert_int_equal(rlar_file_create(b->ctx, path, &file), RLAR_OK);
+        right(b,
+              rlar_file_write(file, b->forbidden, (size_t)sizes[i]) == RLAR_E_IO &&
+                  rlar_file_commit(file) == RLAR_E_IO && access(path, F_OK) != 0,
+              "bytes to write, case", (int64_t)i);
     }
+}
+
+/* Model files of a few bytes, and with headers that are said to be longer than the file. */
+static void odd_models(bench *b) {
+    const int64_t headers[] = {-1, INT64_MIN, P31, P32, P62, MOST};
+    rlar_model *model = NULL;
+    void *bytes = NULL;
+    size_t size = 0;
+    assert_int_equal(rlar_model_save_bytes(b->ctx, b->model, &bytes, &size), RLAR_OK);
+    for (size_t few = 0; few <= 16; few++)
+        right(b, rlar_model_load_bytes(b->ctx, bytes, few, &model) == RLAR_E_MODEL && !model,
+              "bytes of a model:", (int64_t)few);
+    for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
+        memcpy(bytes, &headers[i], sizeof headers[i]);
+        right(b, rlar_model_load_bytes(b->ctx, bytes, size, &model) == RLAR_E_MODEL && !model,
+              "bytes of a header:", headers[i]);
+    }
+    rlar_bytes_free(b->ctx, bytes);
+}
+
+static void odd_fits(bench *b, const char *path) {
+    const int64_t odd[] = {-1, INT64_MIN, b->s.n + 1, P31, P32, P62, MOST};
+    rlar_predict_options p = RLAR_INIT(rlar_predict_options);
+    p.classifier = "knn";
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+        rlar_fit_options o = RLAR_INIT(rlar_fit_options);
+        rlar_model *model = NULL;
+        double accuracy;
+        p.neighbours = o.checkpoint_every = odd[i];
+        o.checkpoint = path;
+        refused(b, rlar_training_accuracy(b->ctx, b->model, &p, &accuracy),
+                "neighbours in training:", odd[i]);
+        const rlar_status status = rlar_fit(b->ctx, b->data, NULL, &o, &model, NULL);
+        if (odd[i] < 0)
+            refused(b, status, "iterations to a checkpoint:", odd[i]);
+        else
+            right(b, status >= 0, "iterations to a checkpoint:", odd[i]);
+        rlar_model_free(model);
+        unlink(path);
+    }
+}
+
+static void odd_results(bench *b) {
+    const int64_t odd[] = {-1, INT64_MIN, 1, P31, P32, MOST};
+    const rlar_params *const methods[] = {
+        trial_params(b->ctx, &(trial){.method = "lda", .settings = ""})};
+    rlar_eval_spec spec = RLAR_INIT(rlar_eval_spec);
+    rlar_eval_result result = RLAR_INIT(rlar_eval_result);
+    rlar_eval *eval = NULL;
+    spec.methods = methods;
+    spec.n_methods = spec.trials = 1;
+    spec.split = RLAR_SPLIT_FOLDS;
+    spec.folds = 2;
+    assert_int_equal(rlar_evaluate(b->ctx, b->data, &spec, &eval), RLAR_OK);
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++)
+        right(b, rlar_eval_get(eval, odd[i], &result) == RLAR_E_ARG && !result.method,
+              "result number", odd[i]);
+    rlar_eval_free(eval);
+    rlar_params_free((rlar_params *)(uintptr_t)methods[0]);
+}
+
+static void odd_files(bench *b) {
+    char table[512], other[512];
+    temp_folder folder = new_folder();
+    odd_reads(b, path_in(&folder, "samples.csv", table));
+    odd_writes(b, path_in(&folder, "written", other));
+    odd_fits(b, path_in(&folder, "checkpoint", other));
+    odd_models(b);
+    odd_results(b);
+    remove_folder(&folder);
 }
 
 int main(void) {
@@ -431,6 +444,7 @@ int main(void) {
     odd_occlusions(&b);
     odd_streams(&b);
     odd_questions(&b);
+    odd_files(&b);
     odd_labels(&b);
     labels_of_no_number(&b);
     printf(

@@ -3,9 +3,12 @@
 #define RLAR_VERIFY_BAD_SIZES_H
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "training.h"
 #include "trial.h"
+
+#include "../unit/reading.h"
 
 #define P31 (INT64_C(1) << 31)
 #define P32 (INT64_C(1) << 32)

@@ -51,6 +51,14 @@ typedef struct outcome {
     int64_t forecast, peak, taken; /* bytes, beside the data */
 } outcome;
 
+static void check_refusal(const rlar_ctx *ctx, const char *method, int64_t forecast, int64_t held,
+                          int64_t limit, int64_t n) {
+    const char *text = rlar_ctx_error(ctx);
+    const char *fault = refusal_fault(text, forecast, held, limit, n);
+    if (fault)
+        fail_msg("%s: %s (\"%s\", forecast %lld bytes)", method, fault, text, (long long)forecast);
+}
+
 /* One fit of two iterations under a limit (0: none). */
 static outcome fit_within(const char *method, const labelled *s, int64_t limit) {
     account a = {0};
@@ -80,13 +88,8 @@ static outcome fit_within(const char *method, const labelled *s, int64_t limit) 
     out.forecast = f.bytes;
     out.peak = a.peak - before;
     out.taken = a.taken;
-    if (out.status == RLAR_E_NOMEM) {
-        const char *text = rlar_ctx_error(ctx);
-        const char *fault = refusal_fault(text, f.bytes, held, limit, s->n);
-        if (fault)
-            fail_msg("%s: %s (\"%s\", forecast %lld bytes)", method, fault, text,
-                     (long long)f.bytes);
-    }
+    if (out.status == RLAR_E_NOMEM)
+        check_refusal(ctx, method, f.bytes, held, limit, s->n);
     rlar_model_free(model);
     rlar_params_free(params);
     rlar_data_free(data);
