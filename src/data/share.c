@@ -461,9 +461,13 @@ static rlar_status share(rlar_ctx *ctx, sharing *s) {
 }
 
 rlar_status rlar_data_share(rlar_ctx *ctx, rlar_data **parts, int64_t count, rlar_data **out) {
-    if (!ctx || !out || count < 0 || (count > 0 && !parts))
+    if (!ctx || !out || (count > 0 && !parts))
         return rlar__fail(ctx, RLAR_E_ARG, "rlar_data_share: ctx, parts and out are needed");
     rlar__begin(ctx);
+    if (count < 0)
+        return rlar__fail(ctx, RLAR_E_ARG,
+                          "rlar_data_share: count is %lld; it must not be negative",
+                          (long long)count);
     sharing s = {.part = parts, .parts = count};
     const char *file = count > 0 ? parts[0]->file : "shared", *name = file;
     RLAR_TRY(rlar__data_new(ctx, count > 0 ? parts[0]->name : name, "memory", file, &s.out));

@@ -469,6 +469,7 @@ static void test_share_refused(void **state) {
     assert_int_equal(rlar_data_share(NULL, &part, 0, &out), RLAR_E_ARG);
     assert_int_equal(rlar_data_share(d.ctx, &part, 0, NULL), RLAR_E_ARG);
     assert_int_equal(rlar_data_share(d.ctx, &part, -1, &out), RLAR_E_ARG);
+    assert_non_null(strstr(rlar_ctx_error(d.ctx), "count is -1"));
     assert_int_equal(rlar_data_share(d.ctx, NULL, 1, &out), RLAR_E_ARG);
     assert_non_null(strstr(rlar_ctx_error(d.ctx), "rlar_data_share"));
     assert_int_equal(rlar_data_share(d.ctx, NULL, 0, &out), RLAR_E_DATA);

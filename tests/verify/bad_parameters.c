@@ -215,7 +215,7 @@ int main(int argc, char **argv) {
                 check_endless(&t, method);
         }
     }
-    const int64_t count = option_value(argc, argv, "--count", 2000);
+    const int64_t count = count_option(argc, argv, 2000);
     for (int64_t i = 0; i < count; i++)
         check_random(&t, i);
     printf("%d parameters of %lld methods at and beyond their ends, and %lld fits with several at "

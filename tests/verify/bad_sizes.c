@@ -3,73 +3,7 @@
  * or the right answer.
  *
  *   bad_sizes */
-#include <sys/mman.h>
-
-#include "training.h"
-#include "trial.h"
-
-#define P31 (INT64_C(1) << 31)
-#define P32 (INT64_C(1) << 32)
-#define P62 (INT64_C(1) << 62)
-#define MOST INT64_MAX
-
-enum { LIMIT = 64 << 20 }; /* bytes for the context: what is too much is seen at once */
-
-typedef struct bench {
-    rlar_ctx *ctx;
-    labelled s;
-    rlar_data *data;
-    rlar_model *model; /* of rlar */
-    void *forbidden;   /* memory that ends the program when it is touched */
-    int64_t refused, right, wrong;
-} bench;
-
-static rlar_ctx *limited(void) {
-    rlar_ctx_options o = RLAR_INIT(rlar_ctx_options);
-    rlar_ctx *ctx = NULL;
-    o.threads = 1;
-    o.max_memory = LIMIT;
-    assert_int_equal(rlar_ctx_new(&o, &ctx), RLAR_OK);
-    return ctx;
-}
-
-static bench new_bench(void) {
-    bench b = {.ctx = limited(), .s = regime_samples(1, 0)};
-    assert_int_equal(view_labelled(b.ctx, &b.s, &b.data), RLAR_OK);
-    assert_true(rlar_fit(b.ctx, b.data, NULL, NULL, &b.model, NULL) >= 0);
-    b.forbidden = mmap(NULL, 1 << 20, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    assert_true(b.forbidden != MAP_FAILED);
-    return b;
-}
-
-static void end_bench(bench *b) {
-    munmap(b->forbidden, 1 << 20);
-    rlar_model_free(b->model);
-    rlar_data_free(b->data);
-    labelled_free(&b->s);
-    rlar_ctx_free(b->ctx);
-}
-
-/* The call must have ended in an error of the caller's making, with a text. */
-static void refused(bench *b, rlar_status status, const char *what, int64_t value) {
-    const char *text = rlar_ctx_error(b->ctx);
-    const bool named = status == RLAR_E_ARG || status == RLAR_E_TOO_LARGE ||
-                       status == RLAR_E_NOMEM || status == RLAR_E_DATA;
-    const char *fault = named ? text_fault(text) : "not refused";
-    b->refused += !fault;
-    b->wrong += fault != NULL;
-    if (fault)
-        fprintf(stderr, "%s %lld: %s (status %d, \"%s\")\n", what, (long long)value, fault,
-                (int)status, text);
-}
-
-static void right(bench *b, bool good, const char *what, int64_t value) {
-    b->right += good;
-    b->wrong += !good;
-    if (!good)
-        fprintf(stderr, "%s %lld: wrong (\"%s\")\n", what, (long long)value,
-                rlar_ctx_error(b->ctx));
-}
+#include "bad_labels.h"
 
 /* ---- Views ---- */
 
@@ -263,6 +197,22 @@ static void odd_statistics(bench *b) {
     refused(b, rlar_friedman(b->ctx, P32, P32, never, never, one, one), "friedman:", P32);
 }
 
+static void odd_fractions(bench *b, const rlar_eval_spec *base) {
+    const double fractions[] = {NAN, INFINITY, -1, 0, 1, 2};
+    for (size_t i = 0; i < sizeof fractions / sizeof *fractions; i++) {
+        rlar_eval_spec s = *base;
+        rlar_eval *eval = NULL;
+        s.split = RLAR_SPLIT_FRACTION;
+        s.fraction = fractions[i];
+        rlar_rows *splits = NULL;
+        refused(b, rlar_evaluate(b->ctx, b->data, &s, &eval), "fraction, case", (int64_t)i);
+        refused(b, rlar_eval_check(b->ctx, &s), "fraction to check, case", (int64_t)i);
+        refused(b, rlar_eval_splits(b->ctx, b->data, &s, &splits), "fraction to split, case",
+                (int64_t)i);
+        rlar_eval_free(eval);
+    }
+}
+
 static void odd_evaluations(bench *b) {
     rlar_params *params = NULL;
     assert_int_equal(rlar_params_new(b->ctx, "lda", &params), RLAR_OK);
@@ -274,12 +224,12 @@ static void odd_evaluations(bench *b) {
     base.folds = 2;
     base.trials = 1;
     const int64_t odd[] = {-1, INT64_MIN, P62, MOST, P31, P32};
-    const double fractions[] = {NAN, INFINITY, -1, 0, 1, 2};
     enum { FIELDS = 7 };
     for (int field = 0; field < FIELDS; field++)
         for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
             rlar_eval_spec s = base;
             rlar_eval *eval = NULL;
+            rlar_rows *splits = NULL;
             int64_t *const at[FIELDS] = {&s.trials,     &s.folds,  &s.per_class, &s.neighbours,
                                          &s.tune_folds, &s.n_axes, &s.n_methods};
             if (field == 2)
@@ -293,15 +243,12 @@ static void odd_evaluations(bench *b) {
             const rlar_status status = rlar_evaluate(b->ctx, b->data, &s, &eval);
             refused(b, status, "evaluation with", odd[i]);
             rlar_eval_free(eval);
+            if (odd[i] < 0)
+                refused(b, rlar_eval_check(b->ctx, &s), "specification with", odd[i]);
+            if (field < 3)
+                refused(b, rlar_eval_splits(b->ctx, b->data, &s, &splits), "splits with", odd[i]);
         }
-    for (size_t i = 0; i < sizeof fractions / sizeof *fractions; i++) {
-        rlar_eval_spec s = base;
-        rlar_eval *eval = NULL;
-        s.split = RLAR_SPLIT_FRACTION;
-        s.fraction = fractions[i];
-        refused(b, rlar_evaluate(b->ctx, b->data, &s, &eval), "fraction, case", (int64_t)i);
-        rlar_eval_free(eval);
-    }
+    odd_fractions(b, &base);
     rlar_params_free(params);
 }
 
@@ -376,61 +323,112 @@ static void odd_questions(bench *b) {
         refused(b, rlar_blas_speed(b->ctx, seconds[i], &gflops), "seconds, case", i);
 }
 
-/* ---- Labels ---- */
+/* ---- Files, and what comes from them ---- */
 
-/* Numbers with gaps, negative, with fractions and at the limits come back as they were. */
-static void odd_labels(bench *b) {
+static void odd_reads(bench *b, const char *path) {
     const struct {
-        const char *text[4], *sorted[4];
-        int classes;
-    } given[] = {
-        {{"10", "2", "2.0", "10"}, {"2", "10"}, 2},
-        {{"-5", "1000000", "-5", "7"}, {"-5", "7", "1000000"}, 3},
-        {{"0.5", "-0.25", "1e-300", "0.5"}, {"-0.25", "1e-300", "0.5"}, 3},
-        {{"0", "-0", "1", "+1"}, {"0", "1"}, 2},
-        {{"9223372036854775807", "9223372036854775806", "-9223372036854775808", "0"},
-         {"-9223372036854775808", "0", "9223372036854775806", "9223372036854775807"},
-         4},
-        {{"9007199254740992", "9007199254740993", "1", "1"},
-         {"1", "9007199254740992", "9007199254740993"},
-         3},
-        {{"1e308", "1e999", "-1e308", "1e308"}, {"-1e308", "1e308", "1e999"}, 3},
-        {{"inf", "-inf", "1", "1"}, {"-inf", "1", "inf"}, 3},
-    };
-    labelled s = regime_samples(3, 6);
-    s.n = 4;
-    for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
+        int64_t features, part, parts;
+    } odd[] = {{-1, 0, 0},   {INT64_MIN, 0, 0}, {P31, 0, 0},    {P62, 0, 0}, {MOST, 0, 0},
+               {0, 0, -1},   {0, 0, INT64_MIN}, {0, -1, 2},     {0, 2, 2},   {0, INT64_MIN, 2},
+               {0, MOST, 2}, {0, P32, P32},     {0, MOST, MOST}};
+    assert_int_equal(rlar_data_write(b->ctx, b->data, path, NULL), RLAR_OK);
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+        rlar_read_options o = RLAR_INIT(rlar_read_options);
         rlar_data *data = NULL;
+        o.features = odd[i].features;
+        o.part = odd[i].part;
+        o.parts = odd[i].parts;
+        refused(b, rlar_data_read(b->ctx, path, &o, &data), "read options, case", (int64_t)i);
+    }
+    const int64_t counts[] = {-1, INT64_MIN};
+    for (int i = 0; i < 2; i++) { /* that so many parts exist is the caller's word */
+        rlar_data *data = NULL;
+        refused(b, rlar_data_share(b->ctx, b->forbidden, counts[i], &data), "parts:", counts[i]);
+        right(b, strstr(rlar_ctx_error(b->ctx), "count") != NULL, "parts by name:", counts[i]);
+    }
+}
+
+/* A write that the system refuses leaves no file. */
+static void odd_writes(bench *b, const char *path) {
+    const uint64_t sizes[] = {P31, P32, P62, MOST, SIZE_MAX};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        rlar_file *file = NULL;
+        assert_int_equal(rlar_file_create(b->ctx, path, &file), RLAR_OK);
+        right(b,
+              rlar_file_write(file, b->forbidden, (size_t)sizes[i]) == RLAR_E_IO &&
+                  rlar_file_commit(file) == RLAR_E_IO && access(path, F_OK) != 0,
+              "bytes to write, case", (int64_t)i);
+    }
+}
+
+/* Model files of a few bytes, and with headers that are said to be longer than the file. */
+static void odd_models(bench *b) {
+    const int64_t headers[] = {-1, INT64_MIN, P31, P32, P62, MOST};
+    rlar_model *model = NULL;
+    void *bytes = NULL;
+    size_t size = 0;
+    assert_int_equal(rlar_model_save_bytes(b->ctx, b->model, &bytes, &size), RLAR_OK);
+    for (size_t few = 0; few <= 16; few++)
+        right(b, rlar_model_load_bytes(b->ctx, bytes, few, &model) == RLAR_E_MODEL && !model,
+              "bytes of a model:", (int64_t)few);
+    for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
+        memcpy(bytes, &headers[i], sizeof headers[i]);
+        right(b, rlar_model_load_bytes(b->ctx, bytes, size, &model) == RLAR_E_MODEL && !model,
+              "bytes of a header:", headers[i]);
+    }
+    rlar_bytes_free(b->ctx, bytes);
+}
+
+static void odd_fits(bench *b, const char *path) {
+    const int64_t odd[] = {-1, INT64_MIN, b->s.n + 1, P31, P32, P62, MOST};
+    rlar_predict_options p = RLAR_INIT(rlar_predict_options);
+    p.classifier = "knn";
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+        rlar_fit_options o = RLAR_INIT(rlar_fit_options);
         rlar_model *model = NULL;
-        int64_t found[4];
-        rlar_view v = RLAR_INIT(rlar_view);
-        v.n = 4;
-        v.d = v.stride = s.d;
-        v.x = s.x;
-        assert_int_equal(rlar_data_view(b->ctx, &v, &data), RLAR_OK);
-        bool good = rlar_data_set_labels(b->ctx, data, given[i].text) == RLAR_OK &&
-                    rlar_data_classes(data) == given[i].classes;
-        for (int k = 0; good && k < given[i].classes; k++)
-            good = strcmp(rlar_data_class(data, k), given[i].sorted[k]) == 0;
-        rlar_params *params = trial_params(b->ctx, &(trial){.method = "rr", .settings = ""});
-        good = good && rlar_fit(b->ctx, data, params, NULL, &model, NULL) >= 0 &&
-               rlar_predict(b->ctx, model, data, NULL, found, NULL) >= 0;
-        for (int k = 0; good && k < 4; k++) /* every sample is its own nearest */
-            good = found[k] == rlar_data_label(data, k) &&
-                   strcmp(rlar_model_class(model, found[k]), given[i].sorted[found[k]]) == 0;
-        right(b, good, "labels, case", (int64_t)i);
-        rlar_params_free(params);
+        double accuracy;
+        p.neighbours = o.checkpoint_every = odd[i];
+        o.checkpoint = path;
+        refused(b, rlar_training_accuracy(b->ctx, b->model, &p, &accuracy),
+                "neighbours in training:", odd[i]);
+        const rlar_status status = rlar_fit(b->ctx, b->data, NULL, &o, &model, NULL);
+        if (odd[i] < 0)
+            refused(b, status, "iterations to a checkpoint:", odd[i]);
+        else
+            right(b, status >= 0, "iterations to a checkpoint:", odd[i]);
         rlar_model_free(model);
-        rlar_data_free(data);
+        unlink(path);
     }
-    const double bad[] = {NAN, INFINITY, -INFINITY};
-    for (int i = 0; i < 3; i++) {
-        const double kept = b->s.label[1];
-        b->s.label[1] = bad[i];
-        refused(b, rlar_data_set_label_numbers(b->ctx, b->data, b->s.label), "label, case", i);
-        b->s.label[1] = kept;
-    }
-    labelled_free(&s);
+}
+
+static void odd_results(bench *b) {
+    const int64_t odd[] = {-1, INT64_MIN, 1, P31, P32, MOST};
+    const rlar_params *const methods[] = {
+        trial_params(b->ctx, &(trial){.method = "lda", .settings = ""})};
+    rlar_eval_spec spec = RLAR_INIT(rlar_eval_spec);
+    rlar_eval_result result = RLAR_INIT(rlar_eval_result);
+    rlar_eval *eval = NULL;
+    spec.methods = methods;
+    spec.n_methods = spec.trials = 1;
+    spec.split = RLAR_SPLIT_FOLDS;
+    spec.folds = 2;
+    assert_int_equal(rlar_evaluate(b->ctx, b->data, &spec, &eval), RLAR_OK);
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++)
+        right(b, rlar_eval_get(eval, odd[i], &result) == RLAR_E_ARG && !result.method,
+              "result number", odd[i]);
+    rlar_eval_free(eval);
+    rlar_params_free((rlar_params *)(uintptr_t)methods[0]);
+}
+
+static void odd_files(bench *b) {
+    char table[512], other[512];
+    temp_folder folder = new_folder();
+    odd_reads(b, path_in(&folder, "samples.csv", table));
+    odd_writes(b, path_in(&folder, "written", other));
+    odd_fits(b, path_in(&folder, "checkpoint", other));
+    odd_models(b);
+    odd_results(b);
+    remove_folder(&folder);
 }
 
 int main(void) {
@@ -446,7 +444,9 @@ int main(void) {
     odd_occlusions(&b);
     odd_streams(&b);
     odd_questions(&b);
+    odd_files(&b);
     odd_labels(&b);
+    labels_of_no_number(&b);
     printf(
         "%lld calls with sizes, counts and labels at or beyond 2^31, 2^32 and 2^63: %lld refused "
         "by name and nothing touched, %lld right, %lld wrong\n",

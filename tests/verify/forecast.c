@@ -51,6 +51,14 @@ typedef struct outcome {
     int64_t forecast, peak, taken; /* bytes, beside the data */
 } outcome;
 
+static void check_refusal(const rlar_ctx *ctx, const char *method, int64_t forecast, int64_t held,
+                          int64_t limit, int64_t n) {
+    const char *text = rlar_ctx_error(ctx);
+    const char *fault = refusal_fault(text, forecast, held, limit, n);
+    if (fault)
+        fail_msg("%s: %s (\"%s\", forecast %lld bytes)", method, fault, text, (long long)forecast);
+}
+
 /* One fit of two iterations under a limit (0: none). */
 static outcome fit_within(const char *method, const labelled *s, int64_t limit) {
     account a = {0};
@@ -73,16 +81,15 @@ static outcome fit_within(const char *method, const labelled *s, int64_t limit) 
     if (strcmp(method, "lda") == 0)
         set_params(ctx, params, "ridge=0"); /* a ridge would hide what is wrong with the samples */
     assert_int_equal(rlar_fit_forecast(ctx, data, params, NULL, &f), RLAR_OK);
-    const int64_t before = a.held;
+    const int64_t before = a.held, held = rlar_ctx_memory(ctx);
     a.peak = a.held;
     a.taken = 0;
     out.status = rlar_fit(ctx, data, params, NULL, &model, NULL);
     out.forecast = f.bytes;
     out.peak = a.peak - before;
     out.taken = a.taken;
-    const char *text = rlar_ctx_error(ctx);
-    if (out.status == RLAR_E_NOMEM && (!strstr(text, "MiB beside") || text_fault(text)))
-        fail_msg("%s: the refusal does not tell the forecast: \"%s\"", method, text);
+    if (out.status == RLAR_E_NOMEM)
+        check_refusal(ctx, method, f.bytes, held, limit, s->n);
     rlar_model_free(model);
     rlar_params_free(params);
     rlar_data_free(data);
@@ -139,8 +146,7 @@ static void count(tally *t, const char *method, const labelled *s, const outcome
 static void check(tally *t, const char *method, const labelled *s, const labelled *spoilt,
                   bool show) {
     const outcome free_fit = fit_within(method, s, 0), hard = fit_within(method, spoilt, 0);
-    const int64_t labels = 3 * s->n * 8 + 65536; /* what the data themselves hold */
-    const outcome enough = fit_within(method, s, free_fit.forecast + labels);
+    const outcome enough = fit_within(method, s, free_fit.forecast + labels_bytes(s->n));
     const outcome little = fit_within(method, s, free_fit.forecast - 1);
     const outcome *largest = hard.peak > free_fit.peak ? &hard : &free_fit;
     const bool near = largest->peak <= SMALL || share_of(largest) >= LEAST_SHARE;
@@ -161,7 +167,7 @@ static void check(tally *t, const char *method, const labelled *s, const labelle
 }
 
 int main(int argc, char **argv) {
-    const int64_t numbers = 1000 * option_value(argc, argv, "--count", 2000);
+    const int64_t numbers = 1000 * count_option(argc, argv, 2000);
     tally t = {.least = INFINITY};
     for (int shape = 0; shape < SHAPES; shape++) {
         labelled s = shape_samples(shape, numbers), spoilt = shape_samples(shape, numbers);

@@ -1,5 +1,6 @@
 /* large.c - many samples, features or classes, by one method or by all: fitted within the forecast
- * of memory, or refused with the forecast; how long it takes.
+ * of memory, or refused with the forecast where the limit is below it; how long it takes. At least
+ * one is fitted.
  *
  *   large [--samples N] [--features D] [--classes C] [--method NAME] [--memory MIB] [--seconds S]
  *
@@ -99,17 +100,42 @@ static const char *model_fault(rlar_ctx *ctx, const rlar_model *model, const pro
     return fault;
 }
 
-/* Whether the fit kept to what was said. */
-static bool judge(tally *t, rlar_status status, const char *text, const rlar_forecast *f,
-                  int64_t peak, int64_t grown, double late) {
-    const bool refused = status == RLAR_E_NOMEM && strstr(text, "MiB beside");
-    const bool stopped = status == RLAR_E_CANCELLED && late < 5.0;
-    const bool kept = status >= 0 && peak <= f->bytes && grown <= f->bytes + BESIDE;
-    t->fits += kept;
-    t->refused += refused;
-    t->stopped += stopped;
-    t->wrong += !kept && !refused && !stopped;
-    return kept || refused || stopped;
+/* How a fit went, and what it was told before. */
+typedef struct course {
+    rlar_status status;
+    int64_t forecast, held, peak, grown; /* bytes */
+    double late;                         /* seconds after the deadline */
+} course;
+
+/* NULL, or what the fit did not keep to. */
+static const char *course_fault(const course *c, const char *text, const limits *l, int64_t n) {
+    if (c->status == RLAR_E_NOMEM)
+        return refusal_fault(text, c->forecast, c->held, l->memory, n);
+    if (c->status == RLAR_E_CANCELLED)
+        return c->late < 0 ? "stopped before the time" : c->late > 5 ? "stopped late" : NULL;
+    return c->status < 0                     ? "not fitted"
+           : c->peak > c->forecast           ? "more memory than the forecast"
+           : c->grown > c->forecast + BESIDE ? "the process grew by more than the forecast"
+                                             : NULL;
+}
+
+static void count(tally *t, rlar_status status, bool good) {
+    t->fits += good && status >= 0;
+    t->refused += good && status == RLAR_E_NOMEM;
+    t->stopped += good && status == RLAR_E_CANCELLED;
+    t->wrong += !good;
+}
+
+static void print_course(const char *method, const course *c, double seconds, const char *text,
+                         const char *fault) {
+    printf("%-8s forecast %9.1f MiB, %.2f s, ", method, mib(c->forecast), seconds);
+    if (c->status >= 0)
+        printf("peak %.1f MiB (%.3f of it), process %.1f MiB", mib(c->peak),
+               (double)c->peak / (double)c->forecast, mib(c->grown));
+    else
+        printf("%s", text);
+    printf("%s%s\n", fault ? ": WRONG, " : "", fault ? fault : "");
+    fflush(stdout);
 }
 
 static void run_method(tally *t, const problem *p, const char *method, const limits *l) {
@@ -127,30 +153,22 @@ static void run_method(tally *t, const problem *p, const char *method, const lim
     assert_int_equal(rlar_data_set_label_numbers(ctx, data, p->label), RLAR_OK);
     assert_int_equal(rlar_fit_forecast(ctx, data, params, NULL, &f), RLAR_OK);
     reset_mark();
-    const int64_t before = process_memory("VmRSS:"), held = rlar_ctx_memory(ctx);
+    course c = {.forecast = f.bytes, .held = rlar_ctx_memory(ctx)};
+    const int64_t before = process_memory("VmRSS:");
     /* The limit is the machine's; the context keeps it as if it were its own. */
     ctx->memory->limit = l->memory;
     const double start = rlar__now();
-    const rlar_status status = rlar_fit(ctx, data, params, NULL, &model, NULL);
-    const double seconds = rlar__now() - start;
-    const int64_t peak = rlar_ctx_memory_peak(ctx) - held;
-    const int64_t grown = process_memory("VmHWM:") - before;
-    bool good = judge(t, status, rlar_ctx_error(ctx), &f, peak, grown, rlar__now() - deadline);
+    c.status = rlar_fit(ctx, data, params, NULL, &model, NULL);
+    const double end = rlar__now();
+    c.late = end - deadline;
+    c.peak = rlar_ctx_memory_peak(ctx) - c.held;
+    c.grown = process_memory("VmHWM:") - before;
+    const char *fault = course_fault(&c, rlar_ctx_error(ctx), l, p->view.n);
     deadline = INFINITY; /* the answers have their time */
-    const char *fault = good && status >= 0 ? model_fault(ctx, model, p) : NULL;
-    if (fault) {
-        fprintf(stderr, "%s: %s (%s)\n", method, fault, rlar_ctx_error(ctx));
-        good = false;
-        t->fits--;
-        t->wrong++;
-    }
-    printf("%-8s forecast %9.1f MiB, ", method, mib(f.bytes));
-    if (status >= 0)
-        printf("%.2f s, peak %.1f MiB (%.3f of it), process %.1f MiB%s\n", seconds, mib(peak),
-               (double)peak / (double)f.bytes, mib(grown), good ? "" : ": WRONG");
-    else
-        printf("%.2f s, %s%s\n", seconds, rlar_ctx_error(ctx), good ? "" : ": WRONG");
-    fflush(stdout);
+    if (!fault && c.status >= 0)
+        fault = model_fault(ctx, model, p);
+    count(t, c.status, !fault);
+    print_course(method, &c, end - start, rlar_ctx_error(ctx), fault);
     rlar_model_free(model);
     rlar_params_free(params);
     rlar_data_free(data);
@@ -184,5 +202,7 @@ int main(int argc, char **argv) {
         (long long)t.refused, mib(l.memory), (long long)t.stopped, l.seconds, (long long)t.wrong);
     free(p.x);
     free(p.label);
-    return t.wrong > 0;
+    if (t.fits == 0)
+        fprintf(stderr, "no method was fitted\n");
+    return t.wrong > 0 || t.fits == 0;
 }

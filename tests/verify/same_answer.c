@@ -237,7 +237,7 @@ int main(int argc, char **argv) {
     }
     const int64_t fits = (rlar_method_count() * SCALINGS + choices) * SHAPES;
     const int64_t evaluations = rlar_method_count() * TUNES * SPLITS;
-    const int64_t count = option_value(argc, argv, "--count", fits + evaluations);
+    const int64_t count = count_option(argc, argv, fits + evaluations);
     const int64_t fit_step = step_for(fits), eval_step = step_for(evaluations);
     for (int64_t i = 0, f = 0, e = 0; i < count; i++) {
         if (i * evaluations / (fits + evaluations) ==

@@ -3,14 +3,18 @@
  *
  *   soak [--count N]       from the root of the checkout, or with RLAR_SOURCE_ROOT
  *
- * N cycles (default 2000), the first tenth of them, 200 at the least, to warm up. */
+ * N cycles (default 2000, at least 400), the first tenth of them, 200 at the least, to warm up. */
 #include <unistd.h>
 
 #include "trial.h"
 
 #include "../unit/reading.h"
 
-enum { ALLOWED = 64 << 10, WARM = 200 }; /* bytes: a few pages may come and go with the heap */
+enum {
+    ALLOWED = 64 << 10, /* bytes: a few pages may come and go with the heap */
+    WARM = 200,
+    LEAST = 2 * WARM /* cycles: as many must be left to grow in */
+};
 
 /* AddressSanitizer keeps what was freed for a while. */
 #ifdef __SANITIZE_ADDRESS__
@@ -47,7 +51,10 @@ static void cycle(rlar_ctx *ctx, const rlar_data *data, const char *method, cons
 }
 
 int main(int argc, char **argv) {
-    const int64_t count = option_value(argc, argv, "--count", 2000);
+    const int64_t count = count_option(argc, argv, 2000);
+    if (count < LEAST)
+        fail_msg("--count %lld: must be at least %d, of which %d warm up", (long long)count, LEAST,
+                 WARM);
     const char *root = getenv("RLAR_SOURCE_ROOT");
     char iris[512], path[512];
     temp_folder folder = new_folder();

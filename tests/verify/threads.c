@@ -108,7 +108,7 @@ static void run(work *w) {
 
 int main(int argc, char **argv) {
     const int64_t sizes[] = {14, 12, 15};
-    work w = {.home = context(1), .count = option_value(argc, argv, "--count", 200)};
+    work w = {.home = context(1), .count = count_option(argc, argv, 200)};
     assert_int_equal(rlar_method_count(), METHODS);
     w.s = clouds(5, 9, 3, sizes);
     assert_int_equal(view_labelled(w.home, &w.s, &w.data), RLAR_OK);

@@ -18,6 +18,8 @@ typedef struct trial {
     const char *scale;
     const labelled *s;
     bool may_clash; /* settings that are allowed one by one may be refused together */
+    /* What else is asked of a model that was fitted, or NULL. The answer: NULL, or a fault. */
+    const char *(*more)(rlar_ctx *ctx, const rlar_model *model);
 } trial;
 
 typedef enum verdict {
@@ -39,6 +41,32 @@ static inline const char *text_fault(const char *text) {
     return NULL;
 }
 
+/* What a fit holds of rows and labels, of n samples, when it asks for the rest of its memory. */
+static inline int64_t labels_bytes(int64_t n) {
+    return 3 * n * (int64_t)sizeof(double) + 65536;
+}
+
+/* Why a refusal for want of memory was wrong, or NULL: it tells the forecast, what the context held
+ * and the limit, all in bytes here, and it was needed. */
+static inline const char *refusal_fault(const char *text, int64_t forecast, int64_t held,
+                                        int64_t limit, int64_t n) {
+    const double mib = 1048576.0, rounding = 0.0501; /* one digit behind the point is printed */
+    double need, beside, allowed;
+    if (text_fault(text))
+        return text_fault(text);
+    if (sscanf(text, "the fit needs %lf MiB beside the %lf MiB held, the memory limit is %lf MiB",
+               &need, &beside, &allowed) != 3)
+        return "the refusal does not tell need, what is held and limit";
+    if (need <= 0 || fabs(need - (double)forecast / mib) > rounding)
+        return "the refusal tells another number than the forecast";
+    if (beside < (double)held / mib - rounding ||
+        beside > (double)(held + labels_bytes(n)) / mib + rounding)
+        return "the refusal tells another number than what is held";
+    if (fabs(allowed - (double)limit / mib) > rounding)
+        return "the refusal tells another limit";
+    return forecast > limit - held - labels_bytes(n) ? NULL : "refused without need";
+}
+
 static inline bool all_finite(int64_t count, const double *x) {
     for (int64_t i = 0; i < count; i++)
         if (!isfinite(x[i]))
@@ -50,16 +78,25 @@ static const char *const classifiers[] = {"1nn",        "knn",        "centroid"
                                           "1nn-cosine", "knn-cosine", "centroid-cosine"};
 enum { CLASSIFIERS = sizeof classifiers / sizeof classifiers[0] };
 
+static inline bool classifier_suits(const rlar_model *model, const char *classifier) {
+    return strcmp(classifier, "argmax") != 0 ||
+           rlar_method_find(rlar_model_method(model))->regression;
+}
+
+static inline rlar_predict_options predict_by(const rlar_model *model, const char *classifier) {
+    rlar_predict_options o = RLAR_INIT(rlar_predict_options);
+    o.classifier = classifier;
+    o.neighbours = rlar_model_references(model) < 5 ? 1 : 5;
+    return o;
+}
+
 /* Predict the samples by one classifier; NULL, or what is wrong. */
 static inline const char *check_prediction(rlar_ctx *ctx, const rlar_model *model,
                                            const rlar_data *data, const char *classifier) {
     const int64_t n = rlar_data_samples(data), c = rlar_model_classes(model);
-    if (strcmp(classifier, "argmax") == 0 &&
-        !rlar_method_find(rlar_model_method(model))->regression)
+    if (!classifier_suits(model, classifier))
         return NULL;
-    rlar_predict_options o = RLAR_INIT(rlar_predict_options);
-    o.classifier = classifier;
-    o.neighbours = rlar_model_references(model) < 5 ? 1 : 5;
+    const rlar_predict_options o = predict_by(model, classifier);
     double *scores = zeros(n * c);
     int64_t *found = calloc((size_t)n, sizeof *found);
     assert_non_null(found);
@@ -207,6 +244,8 @@ static inline verdict run_trial(rlar_ctx *ctx, const trial *t, char *text) {
                         : "an error that is neither of the data nor of the numbers";
     } else {
         fault = check_model(ctx, model, data, &info);
+        if (!fault && t->more)
+            fault = t->more(ctx, model);
     }
     if (fault) {
         char said[RLAR_ERROR_SIZE / 2];
@@ -256,6 +295,14 @@ static inline int64_t option_value(int argc, char **argv, const char *name, int6
         if (strcmp(argv[i], name) == 0)
             return strtoll(argv[i + 1], NULL, 10);
     return other;
+}
+
+/* The same of --count: of nothing, nothing can be wrong. */
+static inline int64_t count_option(int argc, char **argv, int64_t other) {
+    const int64_t count = option_value(argc, argv, "--count", other);
+    if (count < 1)
+        fail_msg("--count %lld: must be at least 1", (long long)count);
+    return count;
 }
 
 static inline bool option_given(int argc, char **argv, const char *name) {
