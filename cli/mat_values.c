@@ -105,6 +105,22 @@ static bool sparse_is_whole(const matvar_t *x) {
     return true;
 }
 
+/* Do its parts justify the table that a sparse matrix becomes? By the rule of sparse text in the
+ * library: a thousand times their bytes, and 64 MiB in any case. */
+static int check_sparse_size(cli *c, const matvar_t *x, const char *path) {
+    const mat_sparse_t *s = x->data;
+    const double bytes = 4.0 * ((double)s->nir + (double)s->njc) + 8.0 * (double)s->ndata;
+    const double table = (double)x->dims[0] * (double)x->dims[1] * sizeof(double);
+    char size[CLI_NUMBER_SIZE];
+    if (table <= 1000.0 * bytes + 64.0 * 1024 * 1024)
+        return 0;
+    return cli_error(
+        c, CODE_DATA,
+        "%s: the sparse variable '%s' of %zu x %zu makes a dense table of %s from %.0f "
+        "bytes; the limit is 1000 times the bytes plus 64 MiB: leave out rows without values",
+        path, x->name, x->dims[0], x->dims[1], cli_bytes(table, size), bytes);
+}
+
 int cli_mat_check(cli *c, const matvar_t *x, const char *path) {
     if (x->rank != 2 || x->isComplex)
         return cli_error(c, CODE_DATA, "%s: variable '%s' is not a real matrix of two dimensions",
@@ -124,7 +140,7 @@ int cli_mat_check(cli *c, const matvar_t *x, const char *path) {
                          path, x->name, x->name);
     if (sparse ? !sparse_is_whole(x) : !dense_is_whole(x, rows * columns))
         return cli_error(c, CODE_DATA, "%s: variable '%s' is damaged or cut short", path, x->name);
-    return 0;
+    return sparse ? check_sparse_size(c, x, path) : 0;
 }
 
 /* Columns of `rows` elements become rows of `columns` doubles, in tiles that stay in the cache. */

@@ -11,6 +11,9 @@
 
 enum { TRACE = 64 };
 
+/* Up to this eps rlar's minimise means the paper's objective. */
+static const double PLAIN = 1e-3;
+
 typedef struct problem {
     int64_t n, d, c;
     double *x, *label;
@@ -112,13 +115,14 @@ static bool is_guarded(const rlar_params *params) {
     return strcmp(rlar_params_method(params)->name, "rfs") == 0;
 }
 
-/* rlar's minimise may begin anew (docs/solver.md), the others of the list never rise but for
- * rounding, unless a factorisation was helped. */
+/* rlar's minimise may begin anew where eps means the paper's objective (docs/solver.md); else it
+ * and the others of the list never rise but for rounding, unless a factorisation was helped. */
 static bool promises_descent(const rlar_params *params) {
     static const char *const names[] = {"relsr", "l21sda", "alpr", NULL};
     const char *name = rlar_params_method(params)->name;
     if (strcmp(name, "rlar") == 0)
-        return rlar_params_get(params, "solver") < 2;
+        return rlar_params_get(params, "solver") < 2 || rlar_params_get(params, "eps") == 0 ||
+               rlar_params_get(params, "eps") > PLAIN;
     for (int i = 0; names[i]; i++)
         if (strcmp(name, names[i]) == 0)
             return true;

@@ -10,7 +10,8 @@ static int read_file(const fuzz_file *file, rlar_missing missing, cli_data *out)
     c->args.max_memory = FUZZ_MEMORY;
     *out = (cli_data){.file = (char *)(uintptr_t) "f.mat"};
     const int code = cli_mat_read(c, file->path, missing, out);
-    FUZZ_CHECK(command_code(code), "code %d", code);
+    /* What is packed or sparse may become larger than that, and is then refused. */
+    FUZZ_CHECK(command_code(code) || code == CODE_MEMORY, "code %d", code);
     FUZZ_CHECK(code != 0 || out->data != NULL, "nothing was read");
     return code;
 }

@@ -126,6 +126,14 @@ static inline void reader_check_data(const rlar_data *data) {
 /* What a target says of the table that was read whole, by a plain reading of its own. */
 typedef void reader_literal(const reader_choices *c, const fuzz_bytes *b, const rlar_data *data);
 
+/* One request that is no finding beyond FUZZ_MEMORY: of LIBSVM the dense table (table_end.c), of
+ * NPZ eight bytes for each that a member is unpacked to (zip.c). */
+static inline int64_t reader_justified(const rlar_format *format, size_t size) {
+    if (format == &rlar__format_libsvm)
+        return fuzz_dense(size);
+    return format == &rlar__format_npz ? 8 * fuzz_unpacked(size) : 0;
+}
+
 /* All of it for one format; `literal` may be NULL. Further ways to read take turns with writing;
  * where there is one way only, or nothing to write, the pieces have that turn too. */
 static inline rlar_status reader_check(const rlar_format *format, const reader_choices *c,
@@ -154,7 +162,7 @@ static inline rlar_status reader_check(const rlar_format *format, const reader_c
     if (written && fuzz_turn(b, 3, 2))
         reader_check_written(c, data);
     rlar_data_free(data);
-    fuzz_check_memory(ctx);
+    fuzz_check_request(ctx, reader_justified(format, b->left));
     return status;
 }
 

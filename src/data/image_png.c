@@ -40,7 +40,7 @@ static void on_error(png_structp png, png_const_charp text) {
     longjmp(r->escape, 1);
 }
 
-/* Warnings concern what we do not use: colour profiles, texts, times. */
+/* Warnings concern what does not change the pixels. */
 static void on_warning(png_structp png, png_const_charp text) {
     (void)png;
     (void)text;
@@ -139,6 +139,8 @@ static void to_grey(reader *r) {
 /* The end is read, too: it holds the last checksum, and a cut file must not pass. */
 static void decode(reader *r) {
     png_set_user_limits(r->png, RLAR_IMAGE_SIDE, RLAR_IMAGE_SIDE);
+    /* Texts, profiles and their kind: libpng would take the memory that they ask for. */
+    png_set_keep_unknown_chunks(r->png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
     png_set_read_fn(r->png, r, on_read);
     png_read_info(r->png, r->info);
     escape(r, check_size(r));

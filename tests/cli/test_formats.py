@@ -700,6 +700,13 @@ class BadMat(Case):
         self.write("t.mat", mat(X=mat_element(MI_MATRIX, less), y=column(Y)))
         self.fails(DATA, "convert", "t.mat", "out.csv", says=r"t\.mat: variable 'X' is damaged")
 
+    def test_sparse_size(self):
+        """A few bytes do not become a large table: 1000 times as many and 64 MiB, as of sparse text."""
+        parts = mat_element(MI_INT32, struct.pack("<i", 5)) + mat_element(MI_INT32, struct.pack("<ii", 0, 1))
+        whole = mat_head(MX_SPARSE, "X", 10_000_000) + parts + mat_element(MI_DOUBLE, struct.pack("<d", 1))
+        self.write("t.mat", mat(X=mat_element(MI_MATRIX, whole)))
+        self.fails(DATA, "info", "t.mat", says=(r"t\.mat", r"'X' of 10000000 x 1", r"from 20 bytes", r"64 MiB"))
+
     def test_level_4(self):
         """The sizes must fit into the file before matio is asked: it would take memory for them."""
         good = mat_level_4("gnd", column(Y))

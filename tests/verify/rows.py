@@ -20,7 +20,7 @@ FUZZED = {
     "args": "a command line: values within their bounds, however they are spelled, or a refusal",
     "checkpoint": "a checkpoint: a fit goes on with finite numbers, with the same bits where it is right, or refuses it and leaves it as it is (a tenth of the executions)",
     "csv": TABLE % ("a CSV or TSV file", " and windows"),
-    "fit": "samples and parameters: a finite map or a named error, an objective that never rises (a tenth of the executions)",
+    "fit": "samples and parameters: a finite map or a named error, an objective that never rises where the method promises it (a tenth of the executions)",
     "gzip": "a gzip file: unpacked as zlib does, in any pieces; a packed table is read as the plain one",
     "image": "a PGM or PNG file: grey values within their bounds, the same through a path and when written again",
     "journal": "a journal: cut to whole records, an answer for every key; a file that is refused is not changed",
