@@ -81,20 +81,6 @@ static int plan_make(cli *c, cli_plan *p, sizes *out) {
 
 /* ---- the data ---- */
 
-/* What a DATA is: a file or folder as given or in the data folder. Not known where it has no
- * identity that could be asked for: standard input, a pipe, or nothing at all, which the reader
- * will tell. */
-static int identify(cli *c, const char *word, struct stat *out, bool *known) {
-    char *there = NULL;
-    bool found = strcmp(word, "-") != 0 && stat(word, out) == 0;
-    const int code = found || strcmp(word, "-") == 0 ? 0 : cli_data_find(c, word, &there);
-    if (there != NULL)
-        found = stat(there, out) == 0;
-    free(there);
-    *known = found && (S_ISREG(out->st_mode) || S_ISDIR(out->st_mode));
-    return code;
-}
-
 /* The same data twice would count as two data sets that agree. */
 static int check_data(cli *c) {
     const int count = c->args.words;
@@ -103,7 +89,10 @@ static int check_data(cli *c) {
     int code = 0;
     for (int i = 0; i < count && code == 0; i++) {
         const char *word = c->args.word[i];
-        code = identify(c, word, &info[i], &known[i]);
+        char *path = NULL;
+        code = cli_input_find(c, word, &path, &info[i]);
+        known[i] = path != NULL;
+        free(path);
         for (int j = 0; j < i && code == 0; j++)
             if (strcmp(c->args.word[j], word) == 0)
                 code = cli_usage(c, "%s is given twice; each DATA counts once", word);

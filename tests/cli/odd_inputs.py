@@ -178,6 +178,7 @@ def usage_errors():
     yield Odd("no data", "fit", USAGE, (r"DATA|data",))
     yield Odd("two data files", "tune good.csv good.csv", USAGE, (r"good\.csv|one", r"DATA|argument|data"), CSV)
     yield Odd("standard input among several files", "fit good.csv -", USAGE, (r"standard input",), CSV)
+    yield Odd("standard input named twice", "predict - -", USAGE, (r"standard input", r"once"))
     yield Odd("ranks of one process", "fit good.csv --solve distributed", USAGE, (r"--solve distributed", r"rlar-mpi"),
               CSV)
     yield Odd("means of several files", "fit good.csv good.csv --missing mean", USAGE, (r"--missing mean",), CSV)
@@ -259,6 +260,8 @@ def usage_errors():
               (r"3x3", r"4 features"), CSV, model="")
     yield Odd("figure over the input", "plot heatmap good.svg -o good.svg", USAGE, (r"overwritten",),
               {"good.svg": JSON["good.json"]})
+    yield Odd("predictions over an image that is read", "predict good.rlar faces -o faces/x/1.pgm", USAGE,
+              (r"faces/x/1\.pgm", r"images of faces"), {**CSV, "faces/x/1.pgm": pgm(2, 2)}, model="")
     yield Odd("unknown method to describe", "methods ldaa", USAGE, (r"ldaa", r"\brlar\b"))
 
 
