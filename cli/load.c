@@ -137,8 +137,7 @@ int cli_data_load(cli *c, const char *word, rlar_missing missing, cli_data *out)
 }
 
 int cli_model_load(cli *c, const char *word, rlar_model **out) {
-    const char *path = strcmp(word, "-") == 0 ? "/dev/stdin" : word;
-    return cli_check(c, rlar_model_load(c->ctx, path, out));
+    return cli_check(c, rlar_model_load(c->ctx, word, out));
 }
 
 int cli_data_splits(cli *c, const char *word, rlar_missing missing, bool *can) {
