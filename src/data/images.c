@@ -24,7 +24,7 @@ struct rlar_folder {
     rlar_texts files; /* "class/file", in order */
     int64_t next;
     rlar_image image;
-    int64_t width, height; /* of the first image */
+    rlar_shape shape; /* of the first image */
 };
 
 /* ---- Listing ---- */
@@ -171,6 +171,10 @@ rlar_status rlar__folder_open(rlar_ctx *ctx, const char *path, rlar_sink *sink, 
     return RLAR_OK;
 }
 
+rlar_shape rlar__folder_shape(const rlar_folder *folder) {
+    return folder->shape;
+}
+
 void rlar__folder_close(rlar_folder *folder) {
     if (!folder)
         return;
@@ -188,17 +192,16 @@ static rlar_status push_image(rlar_folder *f, const char *path, const char *name
     const int64_t d = f->image.width * f->image.height;
     const rlar_place at = {.file = path};
     if (f->next == 1) {
-        f->width = f->image.width;
-        f->height = f->image.height;
+        f->shape = (rlar_shape){f->image.height, f->image.width};
         RLAR_TRY(rlar__sink_columns(f->sink, d, NULL, NULL));
     }
-    if (f->image.width != f->width || f->image.height != f->height)
+    if (f->image.width != f->shape.width || f->image.height != f->shape.height)
         return rlar__fail(
             f->ctx, RLAR_E_DATA,
             "%s is %lld x %lld pixels but %s/%s is %lld x %lld; all images must have the "
             "same size, resize them",
             path, (long long)f->image.width, (long long)f->image.height, f->path,
-            rlar__texts_at(&f->files, 0), (long long)f->width, (long long)f->height);
+            rlar__texts_at(&f->files, 0), (long long)f->shape.width, (long long)f->shape.height);
     return rlar__sink_numbers(f->sink, &at, d, f->image.grey, name, strcspn(name, "/"));
 }
 

@@ -127,6 +127,9 @@ def data_errors():
     yield Odd("images of two sizes", "fit pictures", DATA, (r"2\.pgm", r"4.{1,4}3", r"5.{1,4}3"),
               {"pictures/x/1.pgm": pgm(4, 3), "pictures/x/2.pgm": pgm(5, 3),
                "pictures/y/3.pgm": pgm(4, 3), "pictures/y/4.pgm": pgm(4, 3)})
+    yield Odd("images of another shape in another folder", "fit wide tall", DATA, (r"tall", r"3 x 4", r"4 x 3"),
+              {**{f"wide/{name}.pgm": pgm(4, 3) for name in ("x/1", "y/1")},
+               **{f"tall/{name}.pgm": pgm(3, 4) for name in ("x/1", "y/1")}})
     yield Odd("truncated image", "fit pictures", DATA, (r"1\.pgm", r"truncated|ends|short|bytes"),
               {"pictures/x/1.pgm": pgm(4, 3)[:-5], "pictures/y/3.pgm": pgm(4, 3)})
     yield Odd("truncated gzip", "fit cut.csv.gz", DATA, (r"cut\.csv\.gz", r"gzip|compressed|truncated"),
