@@ -169,6 +169,9 @@ typedef int (*rlar_progress_fn)(void *user, const rlar_event *event);
 /* Warnings and notes, one line without a newline. */
 typedef void (*rlar_log_fn)(void *user, rlar_status status, const char *text);
 
+/* The most threads of a context. */
+enum { RLAR_THREADS_MAX = 256 };
+
 struct rlar_ctx_options {
     size_t size;
     int threads;        /* 0: one per processor. The results do not depend on it. */

@@ -209,6 +209,7 @@ def usage_errors():
               (r"zero", r"mean.*drop"), CSV)
     yield Odd("unknown header rule", "fit good.csv --header maybe", USAGE, (r"maybe", r"auto.*yes.*no"), CSV)
     yield Odd("threads that are no number", "fit good.csv --threads many", USAGE, (r"threads", r"many"), CSV)
+    yield Odd("more threads than there can be", "fit good.csv --threads 257", USAGE, (r"--threads", r"257", r"256"), CSV)
     yield Odd("memory that is no size", "fit good.csv --max-memory lots", USAGE, (r"max-memory", r"lots"), CSV)
     yield Odd("two kinds of splits",
               "evaluate good.csv --methods rlar --train-per-class 3 --folds 3", USAGE,
