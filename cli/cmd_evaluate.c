@@ -16,7 +16,7 @@ typedef struct sizes {
 
 /* ---- options into the plan ---- */
 
-/* More samples than any class has, which is then told; and still a whole number as a double. */
+/* More samples than any class has, and every whole number up to it is a double. */
 static const int64_t LARGEST_SIZE = (int64_t)1 << 53;
 
 /* The sizes of --train-per-class. */
@@ -27,12 +27,12 @@ static int plan_sizes(cli *c, sizes *out) {
     out->value = cli_alloc((size_t)list.count * sizeof *out->value);
     for (int i = 0; i < list.count && good; i++) {
         int64_t value = 0;
-        good = cli_parse_int(list.item[i], 1, &value);
-        out->value[out->count++] = (double)(value < LARGEST_SIZE ? value : LARGEST_SIZE);
+        good = cli_parse_int(list.item[i], 1, &value) && value <= LARGEST_SIZE;
+        out->value[out->count++] = (double)value;
     }
     const int code = good ? cli_distinct(c, "--train-per-class", text, &list)
                           : cli_usage(c,
-                                      "--train-per-class '%s': whole numbers of at least 1 "
+                                      "--train-per-class '%s': whole numbers from 1 to 2^53 "
                                       "expected, e.g. 5 or 5,10,20",
                                       text);
     cli_words_free(&list);

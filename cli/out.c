@@ -25,9 +25,18 @@ static int try_to_make(cli *c, const char *path) {
     return code;
 }
 
+/* Also as /dev/stdout; but where that is a file, it is written as a whole like any other. */
+static bool is_stdout(const char *path) {
+    struct stat there, own;
+    if (path == NULL || strcmp(path, "-") == 0)
+        return true;
+    return stat(path, &there) == 0 && fstat(STDOUT_FILENO, &own) == 0 && !S_ISREG(own.st_mode) &&
+           there.st_dev == own.st_dev && there.st_ino == own.st_ino;
+}
+
 /* Nothing is written there: the path names standard output, or another rank writes. */
 static bool nowhere(const cli *c, const char *path) {
-    return path == NULL || strcmp(path, "-") == 0 || cli_rank(c) > 0;
+    return is_stdout(path) || cli_rank(c) > 0;
 }
 
 int cli_out_probe(cli *c, const char *path) {

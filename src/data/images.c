@@ -99,7 +99,8 @@ static rlar_status list_entries(rlar_ctx *ctx, const char *path, bool subfolders
     while (status >= 0 && ((errno = 0, entry = readdir(dir)) != NULL || errno == EINTR)) {
         const int take = entry ? wanted(dir, entry->d_name, subfolders) : 0;
         if (take < 0)
-            status = folder_error(ctx, path, "look into");
+            status = rlar__fail(ctx, RLAR_E_IO, "%s/%s: cannot look at the file: %s", path,
+                                entry->d_name, strerror(errno));
         if (take > 0)
             status = rlar__texts_add(ctx, out, entry->d_name, strlen(entry->d_name));
         if (status >= 0)

@@ -333,6 +333,35 @@ class StandardInput(Case):
         self.ok("convert", "-", "out.csv", "--format", "csv", stdin=odd_inputs.GOOD.encode())
 
 
+class Messages(Case):
+    """What is said is what was met."""
+
+    def test_a_link_to_itself_among_images(self):
+        self.write("faces/x/1.pgm", odd_inputs.pgm(4, 3))
+        self.path("faces/x/loop.pgm").symlink_to("loop.pgm")
+        self.fails(IO, "info", "faces", says=r"faces/x/loop\.pgm: .*symbolic links")
+
+    def test_a_model_from_a_pipe_is_no_data(self):
+        self.write("good.csv", odd_inputs.GOOD)
+        self.ok("fit", "good.csv", "-o", "m.rlar")
+        self.fails(support.DATA, "info", "-", stdin=self.path("m.rlar").read_bytes(), says="from a file, not from a pipe")
+
+    def test_a_reader_that_left_by_any_name(self):
+        """The end of a pipe is no failure, whether standard output is named or not."""
+        self.write("good.csv", odd_inputs.GOOD)
+        self.ok("fit", "good.csv", "-o", "m.rlar")
+        for output in ((), ("-o", "-"), ("-o", "/dev/stdout")):
+            read, write = os.pipe()
+            os.close(read)
+            process = support.start("transform", "m.rlar", "good.csv", "-q", *output, cwd=self.folder, stdout=write)
+            os.close(write)
+            self.assertEqual((process.communicate(timeout=support.TIMEOUT)[1], process.returncode), (b"", 0))
+
+    def test_a_training_size_that_is_no_double(self):
+        self.fails(USAGE, "evaluate", "x.csv", "--train-per-class", "9223372036854775807",
+                   says=r"9223372036854775807.*2\^53")
+
+
 class Hints(Case):
     """What was meant."""
 
