@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "args.h"
 #include "ranks.h"
@@ -114,12 +115,8 @@ void cli_words_free(cli_words *list);
 
 /* ---- out.c ---- */
 int cli_out_open(cli *c, const char *path); /* NULL or "-": standard output */
-/* Can the file be made, and is it, for the second, none of those that are read? Better to know at
- * once. */
-int cli_out_makeable(cli *c, const char *path);
+/* Can the file be made, and is it none of those that are read? Better to know at once. */
 int cli_out_probe(cli *c, const char *path);
-/* One file, however it is spelled; also where it is yet to be made. */
-bool cli_same_path(const char *a, const char *b);
 void cli_write(cli *c, const char *bytes, size_t size);
 void cli_printf(cli *c, const char *format, ...) CLI_PRINTF(2, 3);
 void cli_csv(cli *c, const char *text);  /* one field, quoted where it must be */
@@ -127,6 +124,17 @@ void cli_line(cli *c, const char *name); /* a line of a list of labels, as --lab
 void cli_flush(cli *c);
 bool cli_out_broken(const cli *c); /* nobody reads any more: stop working */
 int cli_out_close(cli *c, int code);
+
+/* ---- inputs.c: what a run reads ---- */
+/* One file, however it is spelled; also where it is yet to be made. */
+bool cli_same_path(const char *a, const char *b);
+/* A usage error where standard input would have to be read more than once. */
+int cli_stdin_check(cli *c);
+/* The path of a DATA, to be freed, and what it is; NULL where it has no identity that could be
+ * asked for: a pipe, or nothing at all, which the reader will tell. */
+int cli_input_find(cli *c, const char *word, char **path, struct stat *about);
+/* A usage error where writing the path would change something that this run reads. */
+int cli_spare_inputs(cli *c, const char *path);
 
 /* ---- help.c ---- */
 void cli_help(cli *c);
@@ -172,6 +180,8 @@ int cli_data_splits(cli *c, const char *word, rlar_missing missing, bool *can);
 /* rlar_evaluate, with the fits shared among the ranks if there are several. */
 int cli_evaluate(cli *c, const rlar_data *data, const rlar_eval_spec *spec, rlar_eval **out);
 const char *cli_data_dir(const cli *c); /* --data-dir or RLAR_DATA_DIR; NULL: neither */
+/* The word as it stands, or its path in the data folder, to be freed; NULL: it is in neither. */
+int cli_data_look(cli *c, const char *word, char **out);
 /* Its path in the data folder, to be freed; NULL: it is not there. An error where that cannot be
  * told. */
 int cli_data_find(cli *c, const char *word, char **out);

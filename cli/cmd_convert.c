@@ -6,7 +6,7 @@ int cli_cmd_convert(cli *c) {
     const char *to = c->args.word[1];
     int code = cli_check(c, rlar_write_check(c->ctx, to, NULL));
     if (code == 0)
-        code = cli_out_makeable(c, to); /* in place, too: it is the same data */
+        code = cli_out_probe(c, to);
     if (code == 0)
         code = cli_data_load(c, c->args.word[0], (rlar_missing)c->args.missing, &data);
     if (code == 0)

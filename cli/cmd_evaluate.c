@@ -8,28 +8,22 @@
 
 #include "cli.h"
 
-/* Training samples per class; one entry for a share or folds. */
+/* Training samples per class; one entry, 0, for a share or folds. */
 typedef struct sizes {
-    double *value;
+    int64_t *per_class;
     int count;
 } sizes;
 
 /* ---- options into the plan ---- */
-
-/* More samples than any class has, which is then told; and still a whole number as a double. */
-static const int64_t LARGEST_SIZE = (int64_t)1 << 53;
 
 /* The sizes of --train-per-class. */
 static int plan_sizes(cli *c, sizes *out) {
     cli_words list = {0};
     const char *text = c->args.train_per_class;
     bool good = cli_words_split(text, &list);
-    out->value = cli_alloc((size_t)list.count * sizeof *out->value);
-    for (int i = 0; i < list.count && good; i++) {
-        int64_t value = 0;
-        good = cli_parse_int(list.item[i], 1, &value);
-        out->value[out->count++] = (double)(value < LARGEST_SIZE ? value : LARGEST_SIZE);
-    }
+    out->per_class = cli_alloc((size_t)list.count * sizeof *out->per_class);
+    for (int i = 0; i < list.count && good; i++)
+        good = cli_parse_int(list.item[i], 1, &out->per_class[out->count++]);
     const int code = good ? cli_distinct(c, "--train-per-class", text, &list)
                           : cli_usage(c,
                                       "--train-per-class '%s': whole numbers of at least 1 "
@@ -56,8 +50,8 @@ static int plan_split(cli *c, cli_plan *p, sizes *out) {
     p->spec.split = a->folds > 0 ? RLAR_SPLIT_FOLDS : RLAR_SPLIT_FRACTION;
     p->spec.folds = a->folds;
     p->spec.fraction = a->train_fraction;
-    out->value = cli_alloc(sizeof *out->value);
-    out->value[0] = a->folds > 0 ? (double)a->folds : a->train_fraction;
+    out->per_class = cli_alloc(sizeof *out->per_class);
+    out->per_class[0] = 0;
     out->count = 1;
     return 0;
 }
@@ -81,20 +75,6 @@ static int plan_make(cli *c, cli_plan *p, sizes *out) {
 
 /* ---- the data ---- */
 
-/* What a DATA is: a file or folder as given or in the data folder. Not known where it has no
- * identity that could be asked for: standard input, a pipe, or nothing at all, which the reader
- * will tell. */
-static int identify(cli *c, const char *word, struct stat *out, bool *known) {
-    char *there = NULL;
-    bool found = strcmp(word, "-") != 0 && stat(word, out) == 0;
-    const int code = found || strcmp(word, "-") == 0 ? 0 : cli_data_find(c, word, &there);
-    if (there != NULL)
-        found = stat(there, out) == 0;
-    free(there);
-    *known = found && (S_ISREG(out->st_mode) || S_ISDIR(out->st_mode));
-    return code;
-}
-
 /* The same data twice would count as two data sets that agree. */
 static int check_data(cli *c) {
     const int count = c->args.words;
@@ -103,7 +83,10 @@ static int check_data(cli *c) {
     int code = 0;
     for (int i = 0; i < count && code == 0; i++) {
         const char *word = c->args.word[i];
-        code = identify(c, word, &info[i], &known[i]);
+        char *path = NULL;
+        code = cli_input_find(c, word, &path, &info[i]);
+        known[i] = path != NULL;
+        free(path);
         for (int j = 0; j < i && code == 0; j++)
             if (strcmp(c->args.word[j], word) == 0)
                 code = cli_usage(c, "%s is given twice; each DATA counts once", word);
@@ -174,9 +157,12 @@ typedef struct runs {
 } runs;
 
 /* One evaluation; its results become rows. */
-static int run_one(cli *c, cli_plan *p, runs *r, const cli_data *data, double size) {
+static int run_one(cli *c, cli_plan *p, runs *r, const cli_data *data, int64_t per_class) {
     rlar_eval *eval = NULL;
-    p->spec.per_class = p->spec.split == RLAR_SPLIT_PER_CLASS ? (int64_t)size : 0;
+    const double size = per_class > 0       ? (double)per_class
+                        : p->spec.folds > 0 ? (double)p->spec.folds
+                                            : p->spec.fraction;
+    p->spec.per_class = per_class;
     c->started = cli_now();
     int code = cli_evaluate(c, data->data, &p->spec, &eval);
     if (code != 0)
@@ -214,7 +200,7 @@ static int run_all(cli *c, cli_plan *p, const sizes *size, runs *r) {
     int code = load_all(c, r);
     for (int i = 0; i < r->n_data && code == 0; i++)
         for (int s = 0; s < size->count && code == 0; s++)
-            code = run_one(c, p, r, &r->data[i], size->value[s]);
+            code = run_one(c, p, r, &r->data[i], size->per_class[s]);
     return code;
 }
 
@@ -283,7 +269,7 @@ int cli_cmd_evaluate(cli *c) {
     free(r.data);
     free(r.eval);
     free(r.row);
-    free(size.value);
+    free(size.per_class);
     cli_plan_free(&p);
     return code;
 }

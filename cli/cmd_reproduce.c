@@ -117,7 +117,7 @@ static int plan(cli *c, reproduction *r) {
     r->spec.seed = a->seed >= 0 ? (uint64_t)a->seed : 1;
     r->spec.coarse = r->spec.race = a->full_grid == 0;
     r->spec.classifier = "1nn"; /* the paper's, and the default */
-    r->spec.journal = a->resume != NULL ? a->resume : DEFAULT_JOURNAL;
+    r->spec.journal = a->resume;
     int code = check_tables(c, r);
     if (code == 0 && a->json == 0 && a->list == 0 && a->dry_run == 0)
         for (int i = 0; i < a->words && code == 0; i++)
@@ -349,6 +349,8 @@ int cli_cmd_reproduce(cli *c) {
     reproduction r = {
         .skipped = json_array(), .figures = json_array(), .convergence = json_array()};
     paper_open(&r.paper);
+    if (c->args.resume == NULL)
+        c->args.resume = DEFAULT_JOURNAL;
     int code = plan(c, &r);
     if (code == 0 && c->args.list == 0)
         code = need_data_dir(c);

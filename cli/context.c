@@ -96,12 +96,15 @@ static void on_log(void *user, rlar_status status, const char *text) {
         cli_note(c, "%s", text);
 }
 
-/* The limit on threads only catches slips; the library takes any number. */
 int cli_ctx_open(cli *c) {
     rlar_ctx_options options = RLAR_INIT(rlar_ctx_options);
-    if (c->args.threads > 4096)
-        return cli_usage(c, "--threads: %lld is more than 4096", (long long)c->args.threads);
-    options.threads = c->args.threads > 0 ? (int)c->args.threads : cli_ranks_threads(c);
+    if (c->args.threads > RLAR_THREADS_MAX)
+        return cli_usage(c, "--threads: %lld is more than %d", (long long)c->args.threads,
+                         RLAR_THREADS_MAX);
+    const int own = cli_ranks_threads(c);
+    options.threads = c->args.threads > 0      ? (int)c->args.threads
+                      : own < RLAR_THREADS_MAX ? own
+                                               : RLAR_THREADS_MAX;
     options.max_memory = c->args.max_memory;
     options.progress = on_progress;
     options.log = on_log;

@@ -65,20 +65,25 @@ int cli_data_find(cli *c, const char *word, char **out) {
     return code;
 }
 
-/* Missing files are told here, since only here it is known where else they were looked for. */
-static int find_file(cli *c, const char *word, char **out) {
-    const char *dir = cli_data_dir(c);
+int cli_data_look(cli *c, const char *word, char **out) {
+    *out = NULL;
     if (strcmp(word, "-") == 0 || TEMP_FAILURE_RETRY(access(word, F_OK)) == 0) {
         *out = cli_strdup(word, strlen(word));
         return 0;
     }
     if (word[0] == '\0' || errno != ENOENT)
         return cli_error(c, CODE_IO, "'%s': %s", word, strerror(errno));
-    if (dir == NULL || word[0] == '/')
-        return not_found(c, word);
-    const int code = cli_data_find(c, word, out);
+    return word[0] == '/' ? 0 : cli_data_find(c, word, out);
+}
+
+/* Missing files are told here, since only here it is known where else they were looked for. */
+static int find_file(cli *c, const char *word, char **out) {
+    const char *dir = cli_data_dir(c);
+    const int code = cli_data_look(c, word, out);
     if (code != 0 || *out != NULL)
         return code;
+    if (dir == NULL || word[0] == '/')
+        return not_found(c, word);
     return cli_error(c, CODE_IO, "%s: no such file or folder, nor in the data folder %s", word,
                      dir);
 }
@@ -132,8 +137,7 @@ int cli_data_load(cli *c, const char *word, rlar_missing missing, cli_data *out)
 }
 
 int cli_model_load(cli *c, const char *word, rlar_model **out) {
-    const char *path = strcmp(word, "-") == 0 ? "/dev/stdin" : word;
-    return cli_check(c, rlar_model_load(c->ctx, path, out));
+    return cli_check(c, rlar_model_load(c->ctx, word, out));
 }
 
 int cli_data_splits(cli *c, const char *word, rlar_missing missing, bool *can) {

@@ -87,8 +87,8 @@ static int run_verb(cli *c, int argc, char **argv) {
         return code;
     if (c->args.help > 0)
         return help(c, c->verb->name);
-    if ((code = check_words(c)) != 0 || (code = cli_mat_vars_check(c)) != 0 ||
-        (code = cli_ctx_open(c)) != 0)
+    if ((code = check_words(c)) != 0 || (code = cli_stdin_check(c)) != 0 ||
+        (code = cli_mat_vars_check(c)) != 0 || (code = cli_ctx_open(c)) != 0)
         return code;
     return c->verb->run(c);
 }

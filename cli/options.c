@@ -260,7 +260,7 @@ const cli_option cli_options[] = {
      "the environment variable RLAR_DATA_DIR)"},
 
     {"threads", 0, OPT_INT, GROUP_COMMON, V_ALL, FIELD(threads), 0, "N",
-     "threads (default: one per processor); the results do not depend on it"},
+     "threads, at most 256 (default: one per processor); the results do not depend on it"},
     {"max-memory", 0, OPT_SIZE, GROUP_COMMON, V_ALL, FIELD(max_memory), 0, "SIZE",
      "give up rather than hold more memory, e.g. 2G"},
     {"deterministic", 0, OPT_FLAG, GROUP_COMMON, V_ALL, FIELD(deterministic), 0, NULL,

@@ -13,55 +13,8 @@
 
 #include "cli.h"
 
-static bool same_file(const struct stat *a, const char *path) {
-    struct stat b;
-    return stat(path, &b) == 0 && a->st_dev == b.st_dev && a->st_ino == b.st_ino;
-}
-
-/* The folder that holds the file, and the file's own name. */
-static const char *split_path(const char *path, struct stat *folder, bool *known) {
-    const char *slash = strrchr(path, '/');
-    char *before =
-        slash != NULL ? cli_strdup(path, (size_t)(slash - path) + 1) : cli_strdup(".", 1);
-    *known = stat(before, folder) == 0;
-    free(before);
-    return slash != NULL ? slash + 1 : path;
-}
-
-bool cli_same_path(const char *a, const char *b) {
-    struct stat there, folder[2];
-    bool known[2];
-    if (stat(a, &there) == 0)
-        return S_ISREG(there.st_mode) && same_file(&there, b);
-    const char *name = split_path(a, &folder[0], &known[0]);
-    const char *other = split_path(b, &folder[1], &known[1]);
-    const bool together = known[0] && known[1] && folder[0].st_dev == folder[1].st_dev &&
-                          folder[0].st_ino == folder[1].st_ino;
-    return strcmp(a, b) == 0 || (together && strcmp(name, other) == 0);
-}
-
-/* Is the path that of a file which this run reads? A device such as /dev/null may be both. The
- * journal may not be there yet. */
-static bool is_input(const cli *c, const char *path) {
-    struct stat out;
-    if (c->args.resume != NULL && cli_same_path(path, c->args.resume))
-        return true;
-    if (stat(path, &out) != 0 || !S_ISREG(out.st_mode))
-        return false;
-    bool found = c->args.labels != NULL && same_file(&out, c->args.labels);
-    for (int i = 0; i < c->args.words && !found; i++)
-        found = c->args.word[i] != path && same_file(&out, c->args.word[i]);
-    return found;
-}
-
-static int refuse_input(cli *c, const char *path) {
-    if (!is_input(c, path))
-        return 0;
-    return cli_usage(c, "%s is read and would be overwritten; name another file", path);
-}
-
 /* A pipe is left alone: its reader would see the end of it. */
-int cli_out_makeable(cli *c, const char *path) {
+static int try_to_make(cli *c, const char *path) {
     rlar_file *file = NULL;
     struct stat there;
     if (stat(path, &there) == 0 && (S_ISFIFO(there.st_mode) || S_ISCHR(there.st_mode)))
@@ -72,22 +25,31 @@ int cli_out_makeable(cli *c, const char *path) {
     return code;
 }
 
+/* Also as /dev/stdout; but where that is a file, it is written as a whole like any other. */
+static bool is_stdout(const char *path) {
+    struct stat there, own;
+    if (path == NULL || strcmp(path, "-") == 0)
+        return true;
+    return stat(path, &there) == 0 && fstat(STDOUT_FILENO, &own) == 0 && !S_ISREG(own.st_mode) &&
+           there.st_dev == own.st_dev && there.st_ino == own.st_ino;
+}
+
 /* Nothing is written there: the path names standard output, or another rank writes. */
 static bool nowhere(const cli *c, const char *path) {
-    return path == NULL || strcmp(path, "-") == 0 || cli_rank(c) > 0;
+    return is_stdout(path) || cli_rank(c) > 0;
 }
 
 int cli_out_probe(cli *c, const char *path) {
     if (nowhere(c, path))
         return 0;
-    const int code = refuse_input(c, path);
-    return code == 0 ? cli_out_makeable(c, path) : code;
+    const int code = cli_spare_inputs(c, path);
+    return code == 0 ? try_to_make(c, path) : code;
 }
 
 int cli_out_open(cli *c, const char *path) {
     if (nowhere(c, path))
         return 0;
-    const int code = refuse_input(c, path);
+    const int code = cli_spare_inputs(c, path);
     if (code != 0)
         return code;
     c->out.path = path;

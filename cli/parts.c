@@ -35,9 +35,6 @@ int cli_evaluate(cli *c, const rlar_data *data, const rlar_eval_spec *spec, rlar
 
 /* What belongs to all files and stands in one place only. */
 static int check_words(cli *c) {
-    for (int i = 0; i < c->args.words; i++)
-        if (strcmp(c->args.word[i], "-") == 0)
-            return cli_usage(c, "-: standard input cannot be one of several files");
     if (c->args.labels != NULL)
         return cli_usage(c, "--labels %s: with several files each must hold its own labels",
                          c->args.labels);

@@ -35,6 +35,8 @@ typedef struct place_data {
     rlar_rows *splits;        /* for these, or NULL */
     const rlar_data *data;
 } place_data;
+/* What it is called there without its ending; NULL: there are fewer. */
+const char *source_file(int number);
 /* Looks once which of the files are in the data folder; an error where that cannot be told. */
 int sources_find(cli *c, char ***out);
 void sources_free(char **found);

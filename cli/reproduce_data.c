@@ -73,6 +73,10 @@ static int64_t variant_number(const paper_entry *place) {
     return digits != NULL ? strtoll(digits, NULL, 10) : 0;
 }
 
+const char *source_file(int number) {
+    return number < SOURCES ? sources[number].file : NULL;
+}
+
 int sources_find(cli *c, char ***out) {
     int code = 0;
     *out = cli_alloc(SOURCES * sizeof **out);

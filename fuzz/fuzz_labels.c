@@ -2,7 +2,8 @@
  * many samples the table has: as many as there are labels, one more, one less, or ten. The rest is
  * the file: lines or a NumPy vector. What is read are the labels that a plain splitter of a few
  * lines finds, in the list, in the table and in a stream of it, packed or not; another count of
- * samples is refused; every class is the label of a sample. */
+ * samples is refused, and so is a missing label, unless such samples are dropped; every class is
+ * the label of a sample. */
 #include <math.h>
 
 #include "arrays.h"
@@ -11,13 +12,19 @@ enum { MOST = 4096 };
 
 /* ---- The plain splitter ---- */
 
-/* The labels, one behind the other, each ended by a NUL byte. */
+/* The labels, one behind the other, each ended by a NUL byte; one that is missing is empty. */
 typedef struct labels {
     char text[MOST * RLAR_NUMBER_SIZE];
     size_t size;
-    int64_t count;
-    bool refused; /* as a whole: a blank line before a label, a missing label, no UTF-8 */
+    int64_t count, missing;
+    bool refused; /* as a whole: a blank line before a label, no UTF-8 */
 } labels;
+
+static void end_label(labels *out, bool missing) {
+    out->text[out->size++] = '\0';
+    out->count++;
+    out->missing += missing;
+}
 
 static bool is_blank(char c) {
     return c == ' ' || c == '\t';
@@ -54,14 +61,14 @@ static void split_line(labels *out, const char *line, size_t size, bool *blank) 
         *blank = true;
         return;
     }
-    out->refused |= *blank || !is_text(line, size) || (!quoted && rlar__cell_missing(line, size));
-    for (size_t i = first; i < last; i++) {
+    const bool missing = !quoted && rlar__cell_missing(line, size);
+    out->refused |= *blank || !is_text(line, size);
+    for (size_t i = first; i < last && !missing; i++) {
         out->text[out->size++] = line[i];
         if (quoted && line[i] == '"' && i + 1 < last && line[i + 1] == '"')
             i++;
     }
-    out->text[out->size++] = '\0';
-    out->count++;
+    end_label(out, missing);
 }
 
 /* Lines end with LF or CR; several CR before a LF, or at the end, end one line. */
@@ -97,11 +104,11 @@ static bool array_labels(labels *out, const uint8_t *bytes, size_t size) {
     for (int64_t i = 0; i < npy.n; i++) {
         const double value = value_of(&npy, values + (size_t)i * npy.item);
         /* From 2^53 on a whole number need not be a double. */
-        if (!(fabs(value) < 0x1p53) || out->size + RLAR_NUMBER_SIZE > sizeof out->text)
+        if (fabs(value) >= 0x1p53 || out->size + RLAR_NUMBER_SIZE > sizeof out->text)
             return false;
-        out->size += (size_t)rlar__format_double(value, out->text + out->size) + 1;
-        out->text[out->size - 1] = '\0';
-        out->count++;
+        if (!isnan(value))
+            out->size += (size_t)rlar__format_double(value, out->text + out->size);
+        end_label(out, isnan(value));
     }
     return out->count > 0;
 }
@@ -121,6 +128,11 @@ static void check_list(const rlar_label_list *list, const labels *want) {
     FUZZ_CHECK(list->count == want->count, "%lld labels instead of %lld", (long long)list->count,
                (long long)want->count);
     for (int64_t i = 0; i < list->count; i++, text += strlen(text) + 1) {
+        FUZZ_CHECK((list->index[i] == RLAR_CLASS_MISSING) == (*text == '\0'),
+                   "label %lld is '%s', and number %lld", (long long)i, text,
+                   (long long)list->index[i]);
+        if (*text == '\0')
+            continue;
         FUZZ_CHECK(list->index[i] >= 0 && list->index[i] < list->texts.texts.count,
                    "label %lld is none of the list", (long long)i);
         const char *found = rlar__texts_at(&list->texts.texts, list->index[i]);
@@ -129,9 +141,12 @@ static void check_list(const rlar_label_list *list, const labels *want) {
     }
 }
 
-/* `have` against the labels from `text` on; returns the first that it has not. */
+/* `have` against the labels from `text` on that are not missing; returns the first that it has not.
+ */
 static const char *check_labels(const rlar_data *have, const char *text) {
     for (int64_t i = 0; i < have->view.n; i++, text += strlen(text) + 1) {
+        while (*text == '\0')
+            text++;
         FUZZ_CHECK(have->label[i] >= 0 && have->label[i] < have->classes.count, "no class");
         const char *found = rlar__texts_at(&have->classes, have->label[i]);
         FUZZ_CHECK(same_label(text, found), "sample %lld is '%s' instead of '%s'", (long long)i,
@@ -159,6 +174,11 @@ typedef struct files {
     rlar_read_options options;
 } files;
 
+/* Is every label there, or what has none to be dropped? */
+static bool acceptable(const files *f, const labels *want) {
+    return want->missing == 0 || f->options.missing == RLAR_MISSING_DROP;
+}
+
 /* Windows of 4 MiB, which an empty table would be read by, are too large here. */
 static void check_table(const files *f, const labels *want, int64_t samples) {
     static const rlar_window_size small = {.piece = 64, .pieces = 4};
@@ -168,12 +188,15 @@ static void check_table(const files *f, const labels *want, int64_t samples) {
     if (status < 0)
         fuzz_check_refusal(ctx, status);
     if (want) {
-        const bool right = want->count == samples && samples > 0;
-        FUZZ_CHECK((status >= 0) == right, "%lld labels for %lld samples: status %d, %s",
-                   (long long)want->count, (long long)samples, (int)status, rlar_ctx_error(ctx));
+        const bool right = want->count == samples && want->missing < samples && acceptable(f, want);
+        FUZZ_CHECK((status >= 0) == right,
+                   "%lld labels, %lld of them missing, for %lld samples: status %d, %s",
+                   (long long)want->count, (long long)want->missing, (long long)samples,
+                   (int)status, rlar_ctx_error(ctx));
     }
     if (data) {
-        FUZZ_CHECK(data->label && data->view.n == samples, "%lld samples of %lld",
+        const int64_t kept = want ? samples - want->missing : data->view.n;
+        FUZZ_CHECK(data->label && data->view.n == kept && kept <= samples, "%lld samples of %lld",
                    (long long)data->view.n, (long long)samples);
         check_classes(data);
         if (want)
@@ -182,7 +205,8 @@ static void check_table(const files *f, const labels *want, int64_t samples) {
     rlar_data_free(data);
 }
 
-/* Three samples at a time, and an error at the end where the counts differ. */
+/* Three samples at a time, and an error at the end where the counts differ, or at a missing label.
+ */
 static void check_stream(const files *f, const labels *want, int64_t samples) {
     rlar_ctx *ctx = fuzz_ctx();
     rlar_stream *stream = NULL;
@@ -192,15 +216,16 @@ static void check_stream(const files *f, const labels *want, int64_t samples) {
     rlar_status status = rlar_stream_open(ctx, f->table.path, &f->options, &stream);
     FUZZ_CHECK(status >= 0, "no stream: %s", rlar_ctx_error(ctx));
     while ((status = rlar_stream_next(stream, 3, &block)) >= 0 && block) {
-        text = check_labels(block, text);
         count += block->view.n;
-        FUZZ_CHECK(count <= want->count, "more samples than labels");
+        FUZZ_CHECK(count <= want->count - want->missing, "more samples than labels");
+        text = check_labels(block, text);
     }
     if (status < 0)
         fuzz_check_refusal(ctx, status);
-    FUZZ_CHECK((status >= 0) == (want->count == samples), "%lld labels for %lld samples: %s",
-               (long long)want->count, (long long)samples, rlar_ctx_error(ctx));
-    FUZZ_CHECK(status < 0 || count == samples, "%lld samples", (long long)count);
+    FUZZ_CHECK((status >= 0) == (want->count == samples && acceptable(f, want)),
+               "%lld labels, %lld of them missing, for %lld samples: %s", (long long)want->count,
+               (long long)want->missing, (long long)samples, rlar_ctx_error(ctx));
+    FUZZ_CHECK(status < 0 || count == samples - want->missing, "%lld samples", (long long)count);
     rlar_stream_free(stream);
 }
 
@@ -267,10 +292,13 @@ static void check(files *f, const fuzz_bytes *b, unsigned choice, const labels *
     const int64_t samples = samples_for(choice, list.count);
     if (status >= 0) {
         set_table(f, samples);
-        if (fuzz_turn(b, 3, 0))
-            check_table(f, known ? want : NULL, samples);
-        if (fuzz_turn(b, 3, 1) && known && samples > 0)
-            check_stream(f, want, samples);
+        for (unsigned drop = 0; drop < 2; drop++) {
+            f->options.missing = drop ? RLAR_MISSING_DROP : RLAR_MISSING_ERROR;
+            if (fuzz_turn(b, 2, drop) && fuzz_turn(b, 3, 0))
+                check_table(f, known ? want : NULL, samples);
+            if (fuzz_turn(b, 2, drop) && fuzz_turn(b, 3, 1) && known && samples > 0)
+                check_stream(f, want, samples);
+        }
     }
     if (status < 0 || fuzz_turn(b, 3, 2))
         check_packed(f, b, status, text, &list);
@@ -287,7 +315,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     const bool array = b.left >= 6 && memcmp(b.at, "\x93NUMPY", 6) == 0;
     bool known = true;
     want.size = 0;
-    want.count = 0;
+    want.count = want.missing = 0;
     want.refused = false;
     rlar__begin(fuzz_ctx());
     if (array)

@@ -109,6 +109,7 @@ RLAR_API rlar_status rlar_fit(rlar_ctx *ctx, const rlar_data *data, const rlar_p
 RLAR_API void rlar_model_free(rlar_model *model);
 
 RLAR_API rlar_status rlar_model_save(rlar_ctx *ctx, const rlar_model *model, const char *path);
+/* "-" is standard input, from where it stands to its end. */
 RLAR_API rlar_status rlar_model_load(rlar_ctx *ctx, const char *path, rlar_model **out);
 
 /* Class index of every sample into classes[n]; names by rlar_model_class(). scores may be NULL,
@@ -167,6 +168,9 @@ typedef struct rlar_event {
 typedef int (*rlar_progress_fn)(void *user, const rlar_event *event);
 /* Warnings and notes, one line without a newline. */
 typedef void (*rlar_log_fn)(void *user, rlar_status status, const char *text);
+
+/* The most threads of a context. */
+enum { RLAR_THREADS_MAX = 256 };
 
 struct rlar_ctx_options {
     size_t size;

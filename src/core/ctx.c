@@ -6,8 +6,6 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MAX_THREADS = 256 };
-
 double rlar__now(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -16,7 +14,7 @@ double rlar__now(void) {
 
 static int default_threads(void) {
     const long n = sysconf(_SC_NPROCESSORS_ONLN);
-    return n < 1 ? 1 : n > MAX_THREADS ? MAX_THREADS : (int)n;
+    return n < 1 ? 1 : n > RLAR_THREADS_MAX ? RLAR_THREADS_MAX : (int)n;
 }
 
 /* Copy an open struct that the caller's version of rlar.h may have made shorter or longer. */
@@ -31,7 +29,7 @@ rlar_status rlar_ctx_new(const rlar_ctx_options *options, rlar_ctx **out) {
     if (!out || (options && options->size < sizeof options->size))
         return RLAR_E_ARG;
     const rlar_ctx_options o = options_of(options);
-    if (o.threads < 0 || o.threads > MAX_THREADS || o.max_memory < 0 || !o.alloc != !o.release)
+    if (o.threads < 0 || o.threads > RLAR_THREADS_MAX || o.max_memory < 0 || !o.alloc != !o.release)
         return RLAR_E_ARG;
     rlar_memory first = {.alloc = o.alloc, .release = o.release, .user = o.alloc_user};
     /* The context itself comes from the caller's allocator too, but is not part of its own account.

@@ -407,3 +407,15 @@ void rlar_data_row(const rlar_data *data, int64_t sample, double *row) {
     for (int64_t e = 0; e < count; e++)
         row[view->type == RLAR_CSR ? view->indices[start + e] : e] = value_at(view, start + e);
 }
+
+rlar_status rlar__shape_agree(rlar_ctx *ctx, const char *file, rlar_shape image, rlar_shape *all) {
+    if (all->width == 0)
+        *all = image;
+    if (image.width == 0 || (image.width == all->width && image.height == all->height))
+        return RLAR_OK;
+    return rlar__fail(ctx, RLAR_E_DATA,
+                      "%s: images of %lld x %lld pixels where others have %lld x %lld; all images "
+                      "must have the same size, resize them",
+                      file, (long long)image.width, (long long)image.height, (long long)all->width,
+                      (long long)all->height);
+}

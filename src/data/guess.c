@@ -159,8 +159,9 @@ static rlar_status by_content(rlar_ctx *ctx, const char *path, const char *bytes
     if (size >= 10 && (!memcmp(bytes, "MATLAB 5.0", 10) || !memcmp(bytes, "MATLAB 7.3", 10)))
         return matlab(ctx, path);
     if (looks_like_model(bytes, size))
-        return rlar__fail(ctx, RLAR_E_DATA,
-                          "%s: a model, where data are expected; rlar info FILE shows it", path);
+        return rlar__fail(ctx, RLAR_E_DATA, "%s: a model, where data are expected; %s", path,
+                          strcmp(path, "-") == 0 ? "rlar info shows it from a file, not from a pipe"
+                                                 : "rlar info FILE shows it");
     if (size >= 6 && memcmp(bytes, "\x93NUMPY", 6) == 0)
         *out = &rlar__format_npy;
     else if (size >= 4 && memcmp(bytes, "PK\x03\x04", 4) == 0)

@@ -24,7 +24,7 @@ struct rlar_folder {
     rlar_texts files; /* "class/file", in order */
     int64_t next;
     rlar_image image;
-    int64_t width, height; /* of the first image */
+    rlar_shape shape; /* of the first image */
 };
 
 /* ---- Listing ---- */
@@ -99,7 +99,8 @@ static rlar_status list_entries(rlar_ctx *ctx, const char *path, bool subfolders
     while (status >= 0 && ((errno = 0, entry = readdir(dir)) != NULL || errno == EINTR)) {
         const int take = entry ? wanted(dir, entry->d_name, subfolders) : 0;
         if (take < 0)
-            status = folder_error(ctx, path, "look into");
+            status = rlar__fail(ctx, RLAR_E_IO, "%s/%s: cannot look at the file: %s", path,
+                                entry->d_name, strerror(errno));
         if (take > 0)
             status = rlar__texts_add(ctx, out, entry->d_name, strlen(entry->d_name));
         if (status >= 0)
@@ -171,6 +172,10 @@ rlar_status rlar__folder_open(rlar_ctx *ctx, const char *path, rlar_sink *sink, 
     return RLAR_OK;
 }
 
+rlar_shape rlar__folder_shape(const rlar_folder *folder) {
+    return folder->shape;
+}
+
 void rlar__folder_close(rlar_folder *folder) {
     if (!folder)
         return;
@@ -188,17 +193,16 @@ static rlar_status push_image(rlar_folder *f, const char *path, const char *name
     const int64_t d = f->image.width * f->image.height;
     const rlar_place at = {.file = path};
     if (f->next == 1) {
-        f->width = f->image.width;
-        f->height = f->image.height;
+        f->shape = (rlar_shape){f->image.height, f->image.width};
         RLAR_TRY(rlar__sink_columns(f->sink, d, NULL, NULL));
     }
-    if (f->image.width != f->width || f->image.height != f->height)
+    if (f->image.width != f->shape.width || f->image.height != f->shape.height)
         return rlar__fail(
             f->ctx, RLAR_E_DATA,
             "%s is %lld x %lld pixels but %s/%s is %lld x %lld; all images must have the "
             "same size, resize them",
             path, (long long)f->image.width, (long long)f->image.height, f->path,
-            rlar__texts_at(&f->files, 0), (long long)f->width, (long long)f->height);
+            rlar__texts_at(&f->files, 0), (long long)f->shape.width, (long long)f->shape.height);
     return rlar__sink_numbers(f->sink, &at, d, f->image.grey, name, strcspn(name, "/"));
 }
 

@@ -112,6 +112,7 @@ typedef struct rlar_folder rlar_folder;
 rlar_status rlar__folder_open(rlar_ctx *ctx, const char *path, rlar_sink *sink, rlar_folder **out);
 /* One image; *more is false when there is none left. */
 rlar_status rlar__folder_next(rlar_folder *folder, bool *more);
+rlar_shape rlar__folder_shape(const rlar_folder *folder); /* of the images that were read */
 void rlar__folder_close(rlar_folder *folder);
 
 /* Byte source: a file, "-", or memory, gunzipped on the fly when the bytes start with gzip's magic.

@@ -14,6 +14,7 @@
 #include "data/dataset.h"
 #include "data/range.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "dist/team.h"
@@ -144,6 +145,7 @@ static int64_t class_at(const sharing *s, int64_t part, int64_t row) {
 typedef struct outline {
     int64_t d, parts, named, sparse;
     int64_t dropped; /* samples that were left out of parts of a file */
+    rlar_shape image;
 } outline;
 
 static rlar_status check_parts(rlar_ctx *ctx, const sharing *s, outline *own) {
@@ -158,6 +160,7 @@ static rlar_status check_parts(rlar_ctx *ctx, const sharing *s, outline *own) {
         if (i > 0 && part->view.d != own->d && !own->sparse)
             return rlar__fail(ctx, RLAR_E_DATA, "%s: %lld features where others have %lld",
                               part->file, (long long)part->view.d, (long long)own->d);
+        RLAR_TRY(rlar__shape_agree(ctx, part->file, part->image, &own->image));
         own->d = part->view.d > own->d ? part->view.d : own->d;
         own->dropped += part->dropped;
         own->named = own->named || part->features.count > 0;
@@ -171,6 +174,7 @@ static rlar_status compare(rlar_ctx *ctx, sharing *s, const outline *all, int *n
     int first = -1;
     bool sparse = true;
     int64_t dropped = 0;
+    rlar_shape image = {0};
     for (int r = 0; r < rlar__team_ranks(ctx); r++) {
         dropped += all[r].dropped;
         s->rounds = all[r].parts > s->rounds ? all[r].parts : s->rounds;
@@ -181,6 +185,9 @@ static rlar_status compare(rlar_ctx *ctx, sharing *s, const outline *all, int *n
         if (all[r].d != all[first].d && !sparse)
             return rlar__fail(ctx, RLAR_E_DATA, "rank %d has read %lld features, others %lld", r,
                               (long long)all[r].d, (long long)all[first].d);
+        char name[RLAR_NUMBER_SIZE];
+        snprintf(name, sizeof name, "rank %d", r);
+        RLAR_TRY(rlar__shape_agree(ctx, name, all[r].image, &image));
         s->d = all[r].d > s->d ? all[r].d : s->d;
         *named = *named < 0 && all[r].named ? r : *named;
     }

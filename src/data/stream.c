@@ -209,6 +209,8 @@ static rlar_status read_once(rlar_ctx *ctx, const char *path, const rlar_read_op
         status = rlar__data_new(ctx, s->block.name, s->block.format, s->block.file, &data);
     if (status >= 0)
         status = rlar__sink_take(s->sink, data);
+    if (status >= 0 && s->folder)
+        data->image = rlar__folder_shape(s->folder);
     if (status >= 0) {
         tell_dropped(s);
         *out = data;

@@ -236,11 +236,12 @@ static rlar_status hold_listed_label(rlar_sink *s) {
             s->ctx, RLAR_E_DATA,
             "%s: only %lld labels, but %s has more samples; one label per sample is needed",
             list->file, (long long)list->count, s->rule.file);
-    s->label_missing = s->rows > list->count;
+    const int64_t index = s->rows > list->count ? RLAR_CLASS_MISSING : list->index[s->rows - 1];
+    s->label_missing = index == RLAR_CLASS_MISSING;
     if (s->label_missing)
         return RLAR_OK;
-    const char *text = rlar__texts_at(&list->texts.texts, list->index[s->rows - 1]);
-    return hold_name(s, text, strlen(text)); /* the list was read: none of it is missing */
+    const char *text = rlar__texts_at(&list->texts.texts, index);
+    return hold_name(s, text, strlen(text));
 }
 
 /* ---- The end of a row ---- */
@@ -254,11 +255,14 @@ static void count_missing(rlar_sink *s, const rlar_place *at) {
     s->missing += s->row_missing;
 }
 
-/* A row without a label can be predicted, or dropped, but not learned from. */
+/* A row without a label can be predicted, or dropped, but not learned from; in a list of labels it
+ * waits for the table to decide. */
 static rlar_status unlabelled(rlar_sink *s, const rlar_place *at, bool *keep) {
     rlar_place where = *at;
     where.column = s->columns.label + 1;
-    *keep = s->rule.model != NULL;
+    if (s->labels) /* one per line */
+        where = (rlar_place){.file = s->labels->file, .line = s->rows, .column = 1};
+    *keep = s->rule.model != NULL || s->rule.label_only;
     if (*keep || s->missing_rule == RLAR_MISSING_DROP || (s->labels && s->rows > s->labels->count))
         return RLAR_OK;
     return rlar__fail_at(

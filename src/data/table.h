@@ -39,7 +39,7 @@ void rlar__columns_free(rlar_columns *columns);
 
 typedef struct rlar_label_list {
     rlar_intern texts;
-    int64_t *index; /* into texts, one per sample */
+    int64_t *index; /* into texts, or RLAR_CLASS_MISSING; one per sample */
     int64_t count;
     char *file;
 } rlar_label_list;

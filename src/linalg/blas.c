@@ -15,11 +15,14 @@
 #include "linalg/blas.h"
 
 #include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
@@ -75,6 +78,7 @@ typedef struct blas_table {
     void (*omp_set)(int);
     const char *library, *kernel, *config, *wanted, *chosen;
     bool generic;
+    int reason; /* without a library: errno, where the process has no descriptor left; else 0 */
 } blas_table;
 
 static blas_table blas;
@@ -204,12 +208,21 @@ static bool open_one(const char *name, demand asked) {
     return true;
 }
 
+/* The linker tells no errno: can anything be opened? */
+static int no_descriptor(void) {
+    const int fd = (int)TEMP_FAILURE_RETRY(open("/dev/null", O_RDONLY | O_CLOEXEC));
+    if (fd >= 0)
+        close(fd);
+    return fd < 0 && (errno == EMFILE || errno == ENFILE) ? errno : 0;
+}
+
 static void open_any(void) {
     const size_t count = sizeof candidates / sizeof *candidates;
     for (int asked = AS_OURS; asked < DEMANDS; asked++)
         for (size_t i = 0; i < count; i++)
             if (open_one(candidates[i], (demand)asked))
                 return;
+    blas.reason = no_descriptor();
 }
 
 /* Set a variable for the time of the opening; the old value, if any, goes to *old. */
@@ -266,6 +279,11 @@ static rlar_status check_room(rlar_ctx *ctx, int64_t beside) {
 rlar_status rlar__blas_open(rlar_ctx *ctx, int64_t beside) {
     RLAR_TRY(check_room(ctx, beside));
     pthread_once(&once, open_once);
+    if (!blas.dgemm && blas.reason != 0)
+        return rlar__fail(ctx, RLAR_E_IO,
+                          "cannot open a BLAS library: %s; raise the limit (ulimit -n), or close "
+                          "files, and start again",
+                          strerror(blas.reason));
     if (!blas.dgemm)
         return rlar__fail(
             ctx, RLAR_E_BLAS,

@@ -271,8 +271,10 @@ static rlar_status load_fd(rlar_ctx *ctx, int fd, rlar_model **out) {
         return read_error(ctx, "read");
     if (S_ISDIR(info.st_mode))
         return rlar__fail(ctx, RLAR_E_MODEL, "not an rlar model: it is a folder; name a file");
-    /* Some files have more bytes than they say: those of /proc have none. */
-    const bool sized = S_ISREG(info.st_mode) && info.st_size >= (off_t)sizeof start;
+    /* Some files have more bytes than they say: those of /proc have none. Of standard input some
+     * may have been read. */
+    const bool sized =
+        fd != STDIN_FILENO && S_ISREG(info.st_mode) && info.st_size >= (off_t)sizeof start;
     RLAR_TRY(read_full(ctx, fd, start, sizeof start, &used));
     RLAR_TRY(
         rlar__model_check_start(ctx, start, used, sized ? (uint64_t)info.st_size : UINT64_MAX));
@@ -292,11 +294,14 @@ rlar_status rlar_model_load(rlar_ctx *ctx, const char *path, rlar_model **out) {
     if (ctx == NULL || path == NULL || out == NULL)
         return rlar__fail(ctx, RLAR_E_ARG, "rlar_model_load: every argument is needed");
     rlar__begin(ctx);
-    int fd = -1;
-    RLAR_TRY(rlar__open(ctx, path, O_RDONLY, &fd));
+    const bool standard = strcmp(path, "-") == 0;
+    int fd = STDIN_FILENO;
+    if (!standard)
+        RLAR_TRY(rlar__open(ctx, path, O_RDONLY, &fd));
     if (fd < 0)
         return rlar__fail(ctx, RLAR_E_IO, "%s: cannot open the model: %s", path, strerror(errno));
     const rlar_status status = load_fd(ctx, fd, out);
-    close(fd);
-    return status < 0 ? rlar__fail_in(ctx, status, path) : status;
+    if (!standard)
+        close(fd);
+    return status < 0 ? rlar__fail_in(ctx, status, standard ? "<stdin>" : path) : status;
 }

@@ -127,6 +127,9 @@ def data_errors():
     yield Odd("images of two sizes", "fit pictures", DATA, (r"2\.pgm", r"4.{1,4}3", r"5.{1,4}3"),
               {"pictures/x/1.pgm": pgm(4, 3), "pictures/x/2.pgm": pgm(5, 3),
                "pictures/y/3.pgm": pgm(4, 3), "pictures/y/4.pgm": pgm(4, 3)})
+    yield Odd("images of another shape in another folder", "fit wide tall", DATA, (r"tall", r"3 x 4", r"4 x 3"),
+              {**{f"wide/{name}.pgm": pgm(4, 3) for name in ("x/1", "y/1")},
+               **{f"tall/{name}.pgm": pgm(3, 4) for name in ("x/1", "y/1")}})
     yield Odd("truncated image", "fit pictures", DATA, (r"1\.pgm", r"truncated|ends|short|bytes"),
               {"pictures/x/1.pgm": pgm(4, 3)[:-5], "pictures/y/3.pgm": pgm(4, 3)})
     yield Odd("truncated gzip", "fit cut.csv.gz", DATA, (r"cut\.csv\.gz", r"gzip|compressed|truncated"),
@@ -178,6 +181,7 @@ def usage_errors():
     yield Odd("no data", "fit", USAGE, (r"DATA|data",))
     yield Odd("two data files", "tune good.csv good.csv", USAGE, (r"good\.csv|one", r"DATA|argument|data"), CSV)
     yield Odd("standard input among several files", "fit good.csv -", USAGE, (r"standard input",), CSV)
+    yield Odd("standard input named twice", "predict - -", USAGE, (r"standard input", r"once"))
     yield Odd("ranks of one process", "fit good.csv --solve distributed", USAGE, (r"--solve distributed", r"rlar-mpi"),
               CSV)
     yield Odd("means of several files", "fit good.csv good.csv --missing mean", USAGE, (r"--missing mean",), CSV)
@@ -205,6 +209,7 @@ def usage_errors():
               (r"zero", r"mean.*drop"), CSV)
     yield Odd("unknown header rule", "fit good.csv --header maybe", USAGE, (r"maybe", r"auto.*yes.*no"), CSV)
     yield Odd("threads that are no number", "fit good.csv --threads many", USAGE, (r"threads", r"many"), CSV)
+    yield Odd("more threads than there can be", "fit good.csv --threads 257", USAGE, (r"--threads", r"257", r"256"), CSV)
     yield Odd("memory that is no size", "fit good.csv --max-memory lots", USAGE, (r"max-memory", r"lots"), CSV)
     yield Odd("two kinds of splits",
               "evaluate good.csv --methods rlar --train-per-class 3 --folds 3", USAGE,
@@ -259,6 +264,8 @@ def usage_errors():
               (r"3x3", r"4 features"), CSV, model="")
     yield Odd("figure over the input", "plot heatmap good.svg -o good.svg", USAGE, (r"overwritten",),
               {"good.svg": JSON["good.json"]})
+    yield Odd("predictions over an image that is read", "predict good.rlar faces -o faces/x/1.pgm", USAGE,
+              (r"faces/x/1\.pgm", r"images of faces"), {**CSV, "faces/x/1.pgm": pgm(2, 2)}, model="")
     yield Odd("unknown method to describe", "methods ldaa", USAGE, (r"ldaa", r"\brlar\b"))
 
 

@@ -246,6 +246,42 @@ class Outputs(Case):
             with self.subTest(command):
                 self.fails(USAGE, *command.split(), says="is read and would be overwritten")
 
+    def test_inputs_found_in_the_data_folder(self):
+        """Not as they were typed, but as they were found."""
+        for name in ("zine.csv", "iris.csv"):
+            self.write(f"dd/{name}", odd_inputs.GOOD)
+        for command in ("fit zine -o dd/zine.csv", "fit zine --trace dd/zine.csv", "fit zine --checkpoint dd/zine.csv",
+                        "predict m.rlar zine -o dd/zine.csv", "tune zine --folds 2 -o dd/../dd/zine.csv",
+                        "reproduce uci --dry-run --methods lda -o dd/iris.csv"):
+            with self.subTest(command):
+                self.fails(USAGE, *command.split(), "--data-dir", "dd", says="is read and would be overwritten")
+
+    def test_inputs_of_options(self):
+        self.write("labels.csv", "a\nb\n" * 12)
+        self.write("occluder.pgm", odd_inputs.pgm(4, 3))
+        self.write("dd/iris.csv", odd_inputs.GOOD)
+        table = "reproduce uci --data-dir dd --dry-run --methods lda"
+        for command in ("convert good.csv labels.csv --labels labels.csv",
+                        f"{table} --occluder occluder.pgm -o occluder.pgm", f"{table} -o ./rlar-reproduce.journal"):
+            with self.subTest(command):
+                self.fails(USAGE, *command.split(), says="is read and would be overwritten")
+        self.ok("convert", "good.csv", "./good.csv")  # in place: the same data
+
+    def test_standard_input_is_not_overwritten(self):
+        with open(self.path("good.csv"), "rb") as stdin:
+            process = support.start("fit", "-", "--format", "csv", "-o", "good.csv", cwd=self.folder, stdin=stdin)
+            self.assertIn(b"is read and would be overwritten", process.communicate(timeout=support.TIMEOUT)[1])
+        self.assertEqual((process.returncode, self.path("good.csv").read_text()), (USAGE, odd_inputs.GOOD))
+
+    def test_images_are_not_overwritten(self):
+        for name in ("x/1", "x/2", "y/1", "y/2"):
+            self.write(f"faces/{name}.pgm", odd_inputs.pgm(4, 3, 9 * len(name) + ord(name[-1])))
+        self.path("faces/z").symlink_to("y")
+        self.ok("fit", "faces", "-o", "faces.rlar")
+        for output in ("faces/x/1.pgm", "faces/y/new.pgm", "faces/z/1.pgm"):
+            self.fails(USAGE, "predict", "faces.rlar", "faces", "-o", output, says="is among the images of faces")
+        self.ok("predict", "faces.rlar", "faces", "-o", "faces/beside.txt")  # which no reader looks at
+
     def test_journals_are_not_overwritten(self):
         """Hours of finished fits may be in there, also where -o is spelled otherwise, or the journal is yet to be made."""
         for verb in ("evaluate good.csv --folds 2 --trials 1", "tune good.csv --folds 2"):
@@ -280,6 +316,51 @@ class Outputs(Case):
                 self.ok(*command.split())
                 self.assertGreater(len(reader.communicate(timeout=20)[0]), 10)
                 self.path("pipe.csv").unlink()
+
+
+class StandardInput(Case):
+    """It comes once."""
+
+    def test_named_twice(self):
+        for command in ("predict - -", "transform - -", "plot embedding - - -o e.svg", "report - - -o r.html",
+                        "info - --labels -", "fit - --labels -", "evaluate x.csv - --folds 2 --labels -"):
+            with self.subTest(command):
+                self.fails(USAGE, *command.split(), says="standard input can be read once only")
+
+    def test_named_once(self):
+        self.write("good.csv", odd_inputs.GOOD)
+        self.ok("fit", "good.csv", "--labels", "-", stdin=b"a\nb\n" * 12)
+        self.ok("convert", "-", "out.csv", "--format", "csv", stdin=odd_inputs.GOOD.encode())
+
+
+class Messages(Case):
+    """What is said is what was met."""
+
+    def test_a_link_to_itself_among_images(self):
+        self.write("faces/x/1.pgm", odd_inputs.pgm(4, 3))
+        self.path("faces/x/loop.pgm").symlink_to("loop.pgm")
+        self.fails(IO, "info", "faces", says=r"faces/x/loop\.pgm: .*symbolic links")
+
+    def test_a_model_from_a_pipe_is_no_data(self):
+        self.write("good.csv", odd_inputs.GOOD)
+        self.ok("fit", "good.csv", "-o", "m.rlar")
+        self.fails(support.DATA, "info", "-", stdin=self.path("m.rlar").read_bytes(), says="from a file, not from a pipe")
+
+    def test_a_reader_that_left_by_any_name(self):
+        """The end of a pipe is no failure, whether standard output is named or not."""
+        self.write("good.csv", odd_inputs.GOOD)
+        self.ok("fit", "good.csv", "-o", "m.rlar")
+        for output in ((), ("-o", "-"), ("-o", "/dev/stdout")):
+            read, write = os.pipe()
+            os.close(read)
+            process = support.start("transform", "m.rlar", "good.csv", "-q", *output, cwd=self.folder, stdout=write)
+            os.close(write)
+            self.assertEqual((process.communicate(timeout=support.TIMEOUT)[1], process.returncode), (b"", 0))
+
+    def test_a_training_size_that_is_no_double(self):
+        self.write("good.csv", odd_inputs.GOOD)
+        self.fails(support.DATA, "evaluate", "good.csv", "--train-per-class", "9223372036854775807",
+                   says=r"\b9223372036854775807 for training")
 
 
 class Hints(Case):

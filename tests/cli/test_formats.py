@@ -583,6 +583,16 @@ class ClassesCalledLikeMissingValues(Case):
             classes = self.json_of("info", name, "--label", label)["classes"]
             self.assertEqual(classes, self.json_of("info", "in.csv")["classes"])
 
+    def test_a_missing_label_in_a_file_of_labels(self):
+        """As in a column: dropped where that is asked for, and no matter for predictions."""
+        self.write("x.csv", table_text(self.x, None))
+        self.write("labels.txt", "na\n" + "".join(f'"{c}"\n' for c in self.y[1:]))
+        self.fails(DATA, "info", "x.csv", "--labels", "labels.txt", says=r"labels\.txt:1:1: .*--missing drop")
+        about = self.json_of("info", "x.csv", "--labels", "labels.txt", "--missing", "drop")
+        self.assertEqual(about["n"], len(self.y) - 1)
+        again = self.ok("predict", "m.rlar", "x.csv", "--labels", "labels.txt")
+        self.assertIn("accuracy 100.0 % (49 of 49)", again.err)
+
     def test_a_class_unknown_to_the_model_stays_missing(self):
         self.write("new.csv", table_text(self.x, ["other"] + [f'"{c}"' for c in self.y[1:]]))
         self.ok("transform", "m.rlar", "new.csv", "-o", "z.csv")

@@ -6,10 +6,13 @@ for every chain of scalings.
 
 import csv
 import json
+import os
+import socket
 import unittest
 
 import numpy as np
 
+import support
 from support import MODEL, Case, blobs, read_safetensors, table_text
 
 CHAINS = ("none", "unit", "minmax", "zscore", "minmax,unit", "zscore,unit", "unit,minmax",
@@ -263,6 +266,40 @@ class Damaged(Models):
     def test_foreign_safetensors(self):
         header = b'{"weight":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}'
         self.refused(len(header).to_bytes(8, "little") + header + b"\0" * 8)
+
+
+class FromStandardInput(Models):
+    """The open descriptor is read, as it stands: by its name some kinds cannot be opened again."""
+
+    def setUp(self):
+        super().setUp()
+        self.fit()
+        self.printed = self.ok("predict", "m.rlar", "new.csv").out
+
+    def predict(self, descriptor):
+        process = support.start("predict", "-", "new.csv", cwd=self.folder, stdin=descriptor)
+        out, err = process.communicate(timeout=support.TIMEOUT)
+        self.assertEqual((process.returncode, out), (0, self.printed), err)
+
+    def test_a_socket(self):
+        ours, theirs = socket.socketpair()
+        with ours, theirs:
+            ours.sendall(self.path("m.rlar").read_bytes())  # fits into the buffer
+            ours.shutdown(socket.SHUT_WR)
+            self.predict(theirs)
+
+    def test_a_file_of_which_some_was_read(self):
+        self.write("behind.bin", b"a line before\n" + self.path("m.rlar").read_bytes())
+        with open(self.path("behind.bin"), "rb") as file:
+            os.lseek(file.fileno(), len(b"a line before\n"), os.SEEK_SET)
+            self.predict(file)
+
+    def test_limit_of_memory(self):
+        model = self.path("m.rlar").read_bytes()
+        self.fails(support.MEMORY, "rank", "-", "--max-memory", "1k", stdin=model, says=r"<stdin>.*--max-memory")
+
+    def test_what_is_no_model(self):
+        self.fails(MODEL, "rank", "-", stdin=self.path("new.csv").read_bytes(), says="<stdin>: not an rlar model")
 
 
 class OtherColumns(Models):

@@ -29,12 +29,14 @@ class Targets(Case):
         self.ok("fit", "t.csv", "-o", "m.rlar")
         self.model = self.path("m.rlar").read_bytes()
 
-    def run_limited(self, *args, limit=None, user=None):
-        """Run with a limit on the size of files, or as another user."""
+    def run_limited(self, *args, limit=None, user=None, descriptors=None):
+        """Run with a limit on the size of files or on open ones, or as another user."""
         def prepare():
             default_signals()
             if limit is not None:
                 resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+            if descriptors is not None:
+                resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors))
             if user is not None:
                 os.setgid(user)
                 os.setuid(user)
@@ -57,6 +59,13 @@ class Targets(Case):
                          r"old\.npy: cannot .*File too large", before)
         self.refused(self.run_limited("predict", "m.rlar", "big.csv", "-o", "new.txt", limit=1000),
                      r"new\.txt: cannot .*File too large", before)
+
+    def test_limit_on_open_files(self):
+        """Whatever is opened last is what is told; no library is called missing that cannot be opened."""
+        before = snapshot(self.folder)
+        for descriptors in (4, 5):
+            self.refused(self.run_limited("predict", "m.rlar", "t.csv", "-o", "new.txt", descriptors=descriptors),
+                         r"^rlar: .*Too many open files", before)
 
     def mounted(self):
         """A file system of 256 KiB, or skip."""

@@ -518,6 +518,44 @@ static void test_labels_file(void **state) {
     end_desk(&d);
 }
 
+/* As in a column of labels: dropped where that is asked for. */
+static void test_labels_file_missing(void **state) {
+    (void)state;
+    static const char *const missing[] = {"a\nna\nb\nb\n", "a\n ? \nb\nb", "a\r\nNaN\r\nb\r\nb"};
+    desk d = new_desk();
+    char labels[512], data[512], text[2 * RLAR_ERROR_SIZE];
+    path_in(&d.folder, "x.csv", data);
+    put(&d, "x.csv", "1,2\n2,3\n3,5\n4,4\n");
+    d.options.labels_file = path_in(&d.folder, "y.txt", labels);
+    for (size_t i = 0; i < sizeof missing / sizeof *missing; i++) {
+        put(&d, "y.txt", missing[i]);
+        d.options.missing = RLAR_MISSING_DROP;
+        rlar_data *read = read_file(&d, "x.csv");
+        assert_int_equal(rlar_data_samples(read), 3);
+        assert_int_equal(rlar_data_classes(read), 2);
+        assert_string_equal(label_at(read, 0), "a");
+        assert_string_equal(label_at(read, 1), "b");
+        rlar_data_free(read);
+        d.options.missing = RLAR_MISSING_MEAN; /* there is none of names */
+        snprintf(text, sizeof text,
+                 "%s:2:1: the label is missing; every sample needs one (--missing drop leaves such "
+                 "samples out)",
+                 labels);
+        refuse(&d, "x.csv", RLAR_E_DATA, text);
+    }
+    put(&d, "y.txt", "na\nna\nna\nna\n");
+    d.options.missing = RLAR_MISSING_DROP;
+    snprintf(text, sizeof text, "%s: each of the 4 samples has a missing value, so none is left",
+             data);
+    refuse(&d, "x.csv", RLAR_E_DATA, text);
+    put(&d, "y.txt", "a\nna\nb\n"); /* missing ones count */
+    snprintf(text, sizeof text,
+             "%s: 3 labels for the 4 samples of %s; one label per line and sample is needed",
+             labels, data);
+    refuse(&d, "x.csv", RLAR_E_DATA, text);
+    end_desk(&d);
+}
+
 /* As other programs write them: with a mark, with line ends of old, with quotes inside quotes. */
 static void test_labels_file_spellings(void **state) {
     (void)state;
@@ -602,6 +640,7 @@ int main(void) {
                                        cmocka_unit_test(test_progress_and_cancel),
                                        cmocka_unit_test(test_interrupted),
                                        cmocka_unit_test(test_labels_file),
+                                       cmocka_unit_test(test_labels_file_missing),
                                        cmocka_unit_test(test_labels_file_spellings),
                                        cmocka_unit_test(test_labels_file_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);

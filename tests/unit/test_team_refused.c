@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "data/dataset.h"
 #include "fitting.h"
 #include "team.h"
 
@@ -17,6 +18,7 @@
 
 typedef struct unlike {
     const labelled *s[3];
+    rlar_shape image[3];
     bool shares; /* what was read; else a fit of it as it is */
     char error[3][256];
     rlar_status status[3];
@@ -29,6 +31,8 @@ static void unlike_rank(rlar_ctx *ctx, int rank, void *arg) {
     rlar_model *model = NULL;
     if (s)
         assert_int_equal(view_labelled(ctx, s, &part), RLAR_OK);
+    if (s)
+        part->image = u->image[rank];
     u->status[rank] = u->shares ? rlar_data_share(ctx, &part, s != NULL, &data)
                                 : rlar_fit(ctx, part, NULL, NULL, &model, NULL);
     snprintf(u->error[rank], sizeof u->error[rank], "%s", rlar_ctx_error(ctx));
@@ -55,6 +59,8 @@ static void test_unlike(void **state) {
     all_refuse(&u, RLAR_E_DATA, "rank 2 has read 2 features, others 3");
     u.s[0] = NULL; /* which has read nothing */
     all_refuse(&u, RLAR_E_DATA, "rank 2 has read 2 features, others 3");
+    u = (unlike){.s = {&three, &three, &three}, .image = {{1, 3}, {0, 0}, {3, 1}}, .shares = true};
+    all_refuse(&u, RLAR_E_DATA, "rank 2: images of 1 x 3 pixels where others have 3 x 1");
     u = (unlike){.s = {&three, &three, &three}};
     all_refuse(&u, RLAR_E_ARG, "does not hold samples that follow those of the rank before");
     labelled_free(&three);
