@@ -335,6 +335,7 @@ static token absent_value(const attribute *a) {
 /* The cells must leave in order, so the row is laid out first. */
 static rlar_status sparse_row(arff_parser *p, char *s) {
     int64_t previous = -1;
+    RLAR_TRY(rlar__sink_partly(p->sink, &p->at, p->names.count));
     for (int64_t j = 0; j < p->names.count; j++)
         p->sparse[j] = absent_value(&p->attributes[j]);
     for (s = skip_blanks(s + 1); *s != '}'; s = skip_blanks(s))

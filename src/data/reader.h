@@ -51,6 +51,8 @@ rlar_status rlar__sink_cell(rlar_sink *sink, const rlar_place *at, const char *t
 rlar_status rlar__sink_quoted(rlar_sink *sink, const rlar_place *at, const char *text,
                               size_t length);
 rlar_status rlar__sink_row_end(rlar_sink *sink, const rlar_place *at);
+/* The row has so many cells, of which the file mentions some: do its bytes justify them all? */
+rlar_status rlar__sink_partly(rlar_sink *sink, const rlar_place *at, int64_t count);
 /* The short way for cells that a parser reads as numbers itself: how many from the next one on are
  * features, and where they belong. It writes some of them and says how many it wrote. */
 int64_t rlar__sink_slots(rlar_sink *sink, double **x);

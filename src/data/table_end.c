@@ -10,7 +10,8 @@
 #include <string.h>
 
 /* A dense table may take this many times the bytes that were read, and so much in any case. Real
- * sparse text data (one value in a thousand) stay below it; "1 1000000000:1" does not. */
+ * sparse text data (one value in a thousand) stay below it; "1 1000000000:1" does not, and neither
+ * do many empty rows of many attributes. */
 static const double DENSE_PER_BYTE = 1000, DENSE_FREE = 64.0 * 1024 * 1024;
 
 static double dense_bytes(int64_t n, int64_t d) {
@@ -25,8 +26,14 @@ rlar_status rlar__sink_dense_allowed(const rlar_sink *s, const rlar_place *at, i
         s->ctx, RLAR_E_DATA, at,
         "%lld features make a dense table of %.1f MB for %lld samples, from %lld bytes of text; "
         "the limit "
-        "is 1000 times the text plus 64 MiB: check the largest index, or renumber the features",
-        (long long)d, dense_bytes(n, d) / 1e6, (long long)n, (long long)s->bytes);
+        "is 1000 times the text plus 64 MiB: %s",
+        (long long)d, dense_bytes(n, d) / 1e6, (long long)n, (long long)s->bytes,
+        s->sparse ? "check the largest index, or renumber the features"
+                  : "leave out the features that no sample has");
+}
+
+rlar_status rlar__sink_partly(rlar_sink *s, const rlar_place *at, int64_t count) {
+    return rlar__sink_dense_allowed(s, at, s->n + 1, count);
 }
 
 /* ---- The end of the file ---- */

@@ -79,6 +79,25 @@ static void sparse_row_of_one_class(void **state) {
 }
 
 /* Values that are left out: 0, or the first nominal value. */
+/* Rows of three bytes each, of attributes that none of them has. */
+static void sparse_rows_of_nothing(void **state) {
+    (void)state;
+    enum { ATTRIBUTES = 1000, ROWS = 60000, ROOM = 32 * ATTRIBUTES + 3 * ROWS };
+    rlar_ctx *ctx = new_ctx();
+    char *text = malloc(ROOM), *at = text + sprintf(text, "@relation r\n");
+    assert_non_null(text);
+    for (int i = 0; i < ATTRIBUTES; i++)
+        at += sprintf(at, "@attribute a%d real\n", i);
+    at += sprintf(at, "@data\n");
+    for (int i = 0; i < ROWS; i++)
+        at += sprintf(at, "{}\n");
+    refuse(ctx, text,
+           "the limit is 1000 times the text plus 64 MiB: leave out the features that "
+           "no sample has");
+    free(text);
+    end_ctx(ctx);
+}
+
 static void sparse_rows(void **state) {
     (void)state;
     rlar_ctx *ctx = new_ctx();
@@ -216,6 +235,7 @@ int main(void) {
         cmocka_unit_test(memory_faults),
         cmocka_unit_test(dense_rows_any_cut),
         cmocka_unit_test(sparse_rows),
+        cmocka_unit_test(sparse_rows_of_nothing),
         cmocka_unit_test(sparse_row_without_label),
         cmocka_unit_test(sparse_row_of_one_class),
         cmocka_unit_test(label_rule),
