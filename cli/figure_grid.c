@@ -11,6 +11,8 @@
 #include "figure.h"
 
 enum { MOST_TEXTS = 12, MOST_CURVES = 20 };
+/* More than anybody sees; every cell is looked for among the values of each axis. */
+enum { MOST_VALUES = 1000, MOST_CELLS = 100000 };
 /* Equal accuracies may differ by rounding. */
 static const double SAME_PERCENT = 1e-10;
 
@@ -58,6 +60,8 @@ static const char *read_axis(const char *name, const json_t *cells, axis *out) {
         out->numbers = json_is_number(value);
         if (axis_index(out, value) < 0)
             out->value[out->count++] = value;
+        if (out->count > MOST_VALUES)
+            return "an axis of \"grid\" has more than 1000 values, which no figure shows";
     }
     if (out->numbers)
         qsort(out->value, (size_t)out->count, sizeof *out->value, compare_numbers);
@@ -82,6 +86,9 @@ static int read_grid(cli *c, const cli_result *result, grid *g) {
     *g = (grid){.cells = json_object_get(object, "cells"), .best = NAN};
     if (!json_is_array(axes) || !json_is_array(g->cells) || json_array_size(g->cells) == 0)
         return cli_result_bad(c, result, "\"grid\" has no lists \"axes\" and \"cells\"");
+    if (json_array_size(g->cells) > MOST_CELLS)
+        return cli_result_bad(c, result,
+                              "\"grid\" has more than 100000 cells, which no figure shows");
     g->axis = cli_alloc(json_array_size(axes) * sizeof *g->axis);
     for (size_t i = 0; i < json_array_size(axes); i++) {
         const char *name = json_string_value(json_array_get(axes, i));

@@ -17,14 +17,19 @@ typedef struct gallery {
 /* Copies the text with the number of the figure before each identifier that is defined or used:
  * gnuplot gives the marks of every figure the same ones. */
 static void write_svg(cli *c, const char *at, int number) {
-    static const char *const before[] = {" id='", " id=\"", "href='#", "href=\"#", "url(#"};
+    enum { WAYS = 5 };
+    static const char *const before[WAYS] = {" id='", " id=\"", "href='#", "href=\"#", "url(#"};
+    const char *found[WAYS]; /* the next of each, NULL: there is no more */
+    for (int i = 0; i < WAYS; i++)
+        found[i] = strstr(at, before[i]);
     while (*at != '\0') {
         const char *next = NULL;
         size_t length = 0;
-        for (size_t i = 0; i < sizeof before / sizeof before[0]; i++) {
-            const char *found = strstr(at, before[i]);
-            if (found != NULL && (next == NULL || found < next)) {
-                next = found;
+        for (int i = 0; i < WAYS; i++) {
+            if (found[i] != NULL && found[i] < at)
+                found[i] = strstr(at, before[i]);
+            if (found[i] != NULL && (next == NULL || found[i] < next)) {
+                next = found[i];
                 length = strlen(before[i]);
             }
         }

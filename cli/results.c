@@ -142,6 +142,10 @@ static bool has_figures(const json_t *root) {
            json_object_get(root, "matrices") != NULL;
 }
 
+/* Everybody's page of results, seventeen methods on forty data sets at seven sizes, has room. They
+ * are compared with each other, so that a hundred thousand would take hours. */
+enum { MOST_RESULTS = 5000 };
+
 /* The entries of "results"; a document without that key is one result itself (tune). */
 static int take_apart(cli *c, const char *file, json_t *root, cli_results *out) {
     json_t *list = json_object_get(root, "results");
@@ -155,6 +159,10 @@ static int take_apart(cli *c, const char *file, json_t *root, cli_results *out) 
     if (list != NULL && json_array_size(list) == 0 && !has_figures(root))
         return cli_error(c, CODE_DATA, "%s: \"results\" is empty: nothing was evaluated", file);
     const size_t more = list != NULL ? json_array_size(list) : 1;
+    if ((size_t)out->count + more > MOST_RESULTS)
+        return cli_error(c, CODE_DATA,
+                         "%s: %zu results; a page or figure has room for %d: give fewer", file,
+                         (size_t)out->count + more, MOST_RESULTS);
     cli_result *grown = cli_alloc(((size_t)out->count + more) * sizeof *grown);
     if (out->count > 0)
         memcpy(grown, out->item, (size_t)out->count * sizeof *grown);

@@ -398,6 +398,19 @@ class Refused(Report):
             with self.subTest(command):
                 self.fails(code, *command.split(), says=says)
 
+    def test_more_than_a_page_can_show(self):
+        """Each result is compared with all others: what would take hours is refused at once."""
+        self.results("a.json", [{}] * 3000)
+        self.fails(DATA, "plot", "sizes", "a.json", "a.json", "-o", "r.svg", says="a.json: 6000 results; a page or figure has room for 5000: give fewer")
+        self.results("a.json", [{}] * 5001)
+        self.fails(DATA, "report", "a.json", "-o", "r.html", says="5001 results")
+        few = {"axes": ["a"], "cells": [{"a": i, "accuracy": 0.5} for i in range(1001)]}
+        many = {"axes": ["a"], "cells": [{"a": i % 2, "accuracy": 0.5} for i in range(100001)]}
+        for grid, says in ((few, "more than 1000 values"), (many, "more than 100000 cells")):
+            self.results("a.json", [dict(result(), grid=grid)])
+            self.fails(DATA, "report", "a.json", "-o", "r.html", says=says)
+            self.fails(DATA, "plot", "ksweep", "a.json", "-o", "r.svg", says=says)
+
     def test_memory_limit_holds_for_json(self):
         """Whatever the text grows to; that of all files together; and a file of results needs little."""
         self.results("a.json", [result()])
