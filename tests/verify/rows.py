@@ -55,7 +55,7 @@ ROWS = [
     Row("interrupts", "Ctrl-C and kill -9 at any moment of fit, predict, transform, convert, evaluate and reproduce",
         V + "interrupt_command.py --count 300", V + "interrupt_command.py --count 3000"),
     # Bad numbers
-    Row("numbers", "bad samples give every method a finite result or a named error", B + "bad_numbers --count 20000", B + "bad_numbers"),
+    Row("numbers", "bad samples, in training and at predict, give every method a finite result or a named error", B + "bad_numbers --count 20000", B + "bad_numbers"),
     Row("parameters", "so do parameters at and beyond their ends", B + "bad_parameters --count 3000", B + "bad_parameters --count 60000"),
     Row("sizes", "sizes near 2^31, 2^32 and 2^63 are refused before memory is touched", B + "bad_sizes", B + "bad_sizes"),
     Row("classes", "100,000 classes are fitted, refused with the forecast, or stopped on request",
@@ -64,7 +64,7 @@ ROWS = [
     # The same answer
     Row("threads", "the same bits on 1 to 16 threads, run to run, after save and load, row by row",
         B + "same_answer --count 12", B + "same_answer"),
-    Row("order", "permuted samples and features, renamed classes, moved data: the same result",
+    Row("order", "permuted samples and features, renamed classes, moved data: the same result, with every choice and scaling",
         B + "permuted --count 45", B + "permuted --count 300"),
     Row("races", "no data race with 16 threads on one model and 64 contexts, and where files are read by several (ThreadSanitizer)",
         V + "races.py --count 200", V + "races.py --count 2000"),
