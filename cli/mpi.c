@@ -11,6 +11,7 @@
 #include <mpi.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,7 +22,7 @@
 const char cli_program[] = "rlar-mpi";
 const bool cli_has_ranks = true;
 
-enum { NOTE_TAG = 2, LAST_TAG = 3, NOTE_SIZE = 1 << 14 };
+enum { NOTE_TAG = 2, LAST_TAG = 3, NOTE_SIZE = 1 << 14, RESERVE = 1 << 20 };
 
 static const double PATIENCE = 12; /* seconds in which rank 0 should have answered a note */
 
@@ -35,6 +36,7 @@ typedef struct world {
     rlar_mpi mpi;
     note own;
     int threads;
+    void *reserve; /* for MPI_Abort, which wants memory for its report; without it ends with 2 */
 } world;
 
 static world here;
@@ -109,13 +111,6 @@ void cli_ranks_tell(cli *c, int code, const char *text) {
     snprintf(here.own.text, sizeof here.own.text, "%s", text);
 }
 
-void cli_ranks_no_memory(void) {
-    int rank = 0;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    fprintf(stderr, "%s: rank %d: out of memory\n", cli_program, rank);
-    end_all(CODE_MEMORY);
-}
-
 /* A launcher that ends the job sends its signal to one rank after the other: an interrupted rank
  * is news only where this one is not. */
 static _Noreturn void end_for(cli *c, int rank, const note *n) {
@@ -162,6 +157,18 @@ static _Noreturn void fail(cli *c, int code) {
     end_all(code);
 }
 
+/* One process alone needs no MPI to end; nor is there any when the first memory is asked for. */
+void cli_ranks_no_memory(void) {
+    cli *c = here.mpi.user;
+    free(here.reserve);
+    if (here.mpi.team.ranks < 2) {
+        fprintf(stderr, "%s: out of memory\n", cli_program);
+        _exit(CODE_MEMORY);
+    }
+    cli_ranks_tell(c, CODE_MEMORY, "out of memory");
+    fail(c, CODE_MEMORY);
+}
+
 /* All have done their part; rank 0 was the last to do so. */
 static bool say_last_word(void) {
     const rlar_team *team = &here.mpi.team;
@@ -179,12 +186,12 @@ static bool say_last_word(void) {
 
 void cli_ranks_open(cli *c, int *argc, char ***argv) {
     int level = 0;
-    if (MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &level) != MPI_SUCCESS)
-        _exit(CODE_FAILED);
     here.mpi = RLAR_INIT(rlar_mpi);
     here.mpi.waiting = waiting;
     here.mpi.user = c;
-    if (rlar_mpi_open(MPI_COMM_WORLD, &here.mpi) < 0) {
+    here.reserve = cli_alloc(RESERVE);
+    if (MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &level) != MPI_SUCCESS ||
+        rlar_mpi_open(MPI_COMM_WORLD, &here.mpi) < 0) {
         fprintf(stderr, "%s: MPI cannot start\n", cli_program);
         end_all(CODE_FAILED);
     }
@@ -200,5 +207,6 @@ int cli_ranks_close(cli *c, int code) {
         fail(c, code);
     rlar_mpi_close(&here.mpi);
     MPI_Finalize();
+    free(here.reserve);
     return code;
 }

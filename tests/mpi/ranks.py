@@ -4,6 +4,8 @@ They know the program from its contract, as those of the command line do (tests/
 """
 
 import os
+import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -48,9 +50,9 @@ def own_lines(err):
     return [line for line in err.splitlines() if line.startswith(("rlar-mpi:", "rlar:"))]
 
 
-def start(ranks, *args, cwd=None):
+def start(ranks, *args, cwd=None, program=PROGRAM):
     """The program on so many ranks, running, in a process group of its own."""
-    return subprocess.Popen([MPIRUN, "-n", str(ranks), PROGRAM, *map(str, args)], cwd=cwd,
+    return subprocess.Popen([MPIRUN, "-n", str(ranks), program, *map(str, args)], cwd=cwd,
                             env=support.clean_environment(MPI), preexec_fn=support.default_signals,
                             start_new_session=True, stdin=subprocess.DEVNULL,
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -67,8 +69,8 @@ def finish(process, timeout=TIMEOUT):
     return support.Result(process.returncode, out, err.decode("utf-8", "replace"))
 
 
-def run(ranks, *args, cwd=None):
-    return finish(start(ranks, *args, cwd=cwd))
+def run(ranks, *args, **options):
+    return finish(start(ranks, *args, **options))
 
 
 def of_process(pid):
@@ -102,6 +104,45 @@ def is_running(pid):
     """A dead process that nobody has asked about yet is not."""
     known = of_process(pid)
     return known is not None and known[0] == "rlar-mpi" and known[1] not in "ZX"
+
+
+def catches(pid, number):
+    """Has it a handler of its own for this signal?"""
+    caught = re.search(r"^SigCgt:\s*(\w+)", Path(f"/proc/{pid}/status").read_text(), re.M).group(1)
+    return int(caught, 16) >> (number - 1) & 1 == 1
+
+
+def end_memory(pid):
+    """What it has it keeps; it gets no more."""
+    size = int(Path(f"/proc/{pid}/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.prlimit(pid, resource.RLIMIT_AS, (size, size))
+
+
+def end_descriptors(pid, path):
+    """Once it has closed this file, the last that it has opened, it can open nothing more."""
+    def numbers():
+        return [int(entry.name) for entry in Path(f"/proc/{pid}/fd").iterdir() if os.path.realpath(entry) == str(path)]
+
+    if not wait_for(numbers):
+        raise TimeoutError(f"{path} is not open")
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, (numbers()[0], numbers()[0]))
+
+
+def open_pipe(path):
+    """The writing end of a named pipe, as soon as somebody reads from it."""
+    opened = []
+
+    def is_open():
+        try:
+            opened.append(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
+        except OSError:
+            return False
+        return True
+
+    if not wait_for(is_open):
+        raise TimeoutError(f"nobody reads {path}")
+    os.set_blocking(opened[0], True)
+    return open(opened[0], "wb")
 
 
 def wait_for(condition, seconds=60):

@@ -12,7 +12,7 @@ import numpy as np
 
 import ranks
 from ranks import support
-from support import DATA, FAILED, IO, MEMORY, ROOT, USAGE, without_seconds
+from support import DATA, FAILED, INTERRUPTED, IO, MEMORY, ROOT, USAGE, without_seconds
 
 SHIPPED = ("iris.arff", "diabetes.arff", "wine.csv")
 
@@ -174,15 +174,19 @@ class Ends(ranks.Case):
         self.write("m.rlar", "old model")
         self.before = support.snapshot(self.folder)
 
-    def begin(self):
-        process = ranks.start(4, "fit", "t.npy", "-o", "m.rlar", "-p", "solver=paper", "--iters", "1000000",
-                              "-v", cwd=self.folder)
+    def start(self, count, *args):
+        process = ranks.start(count, *args, cwd=self.folder)
         self.addCleanup(self.end, process)
+        return process
+
+    def begin(self, count=4, data="t.npy", *options):
+        process = self.start(count, "fit", data, "-o", "m.rlar", "-p", "solver=paper", "--iters", "1000000", "-v",
+                             *options)
         first = process.stderr.readline()
         while first and b"iteration 2" not in first:  # all have read, and fit
             first = process.stderr.readline()
         pids = ranks.rank_processes(process.pid)
-        self.assertEqual(sorted(pids), [0, 1, 2, 3])
+        self.assertEqual(sorted(pids), list(range(count)))
         return process, pids
 
     @staticmethod
@@ -215,8 +219,7 @@ class Ends(ranks.Case):
         self.ok(*fit)
         whole = self.path("m.rlar").read_bytes()
         self.path("m.rlar").unlink()
-        process = ranks.start(4, *fit, "--checkpoint", "cp", "--every", "2", cwd=self.folder)
-        self.addCleanup(self.end, process)
+        process = self.start(4, *fit, "--checkpoint", "cp", "--every", "2")
         self.assertTrue(ranks.wait_for(self.path("cp").exists))
         os.kill(ranks.rank_processes(process.pid)[1], signal.SIGKILL)
         self.assertNotEqual(ranks.finish(process, timeout=30).code, 0)
@@ -241,6 +244,53 @@ class Ends(ranks.Case):
         os.kill(pids[1], signal.SIGTERM)
         result = self.ended(process, pids, 30)
         self.assertRegex(result.err, r"rlar-mpi: rank 1: interrupted")
+
+    def test_interrupted_rank_0(self):
+        """Its signals come from the launcher, as a rule."""
+        process, pids = self.begin()
+        os.kill(pids[0], signal.SIGINT)
+        result = self.ended(process, pids, 30)
+        self.assertEqual(result.code, INTERRUPTED)
+        self.assertRegex(result.err, r"rlar-mpi: interrupted; a launcher ends all ranks")
+
+    def test_memory_ends(self):
+        """Where nothing can be unwound: the rows of the trace, which grows until there is no more room."""
+        for count, victim, who in ((2, 1, "rank 1: "), (2, 0, "rank 0: "), (1, 0, "")):
+            process, pids = self.begin(count, ROOT / "data" / "iris.arff", "--trace", "trace.csv")
+            ranks.end_memory(pids[victim])
+            result = self.ended(process, pids, 60)
+            said = [line for line in ranks.own_lines(result.err) if "iteration" not in line]
+            self.assertEqual(said, [f"rlar-mpi: {who}out of memory"], result.err)
+            self.assertEqual(result.code, MEMORY, result.err)
+
+    def test_descriptors_end(self):
+        """While rank 0 reads; the next file that it needs is its BLAS."""
+        os.mkfifo(self.path("pipe.csv"))
+        self.before = support.snapshot(self.folder)
+        process = self.start(2, "fit", "pipe.csv", ROOT / "data" / "wine.csv", "-o", "m.rlar")
+        with ranks.open_pipe(self.path("pipe.csv")) as pipe:
+            pids = ranks.rank_processes(process.pid)
+            ranks.end_descriptors(pids[0], self.path("pipe.csv"))
+            pipe.write((ROOT / "data" / "wine.csv").read_bytes())
+        result = self.ended(process, pids, 60)
+        self.assertEqual(result.code, IO, result.err)
+        self.assertRegex(result.err, r"(?m)^rlar-mpi: rank 0: cannot open a BLAS library: Too many open files")
+
+    def test_terminated_after_its_work(self):
+        """While it waits for the last word of rank 0, which predicts alone and hears of it."""
+        wine = ROOT / "data" / "wine.csv"
+        self.ok("fit", wine, "-o", "wine.rlar")
+        os.mkfifo(self.path("pipe.csv"))
+        process = self.start(2, "predict", "wine.rlar", "pipe.csv")
+        with ranks.open_pipe(self.path("pipe.csv")) as pipe:
+            pids = ranks.rank_processes(process.pid)
+            self.assertTrue(ranks.wait_for(lambda: ranks.catches(pids[1], signal.SIGTERM)))
+            os.kill(pids[1], signal.SIGTERM)
+            time.sleep(0.5)
+            pipe.write(wine.read_bytes())
+        result = ranks.finish(process, timeout=60)
+        self.assertEqual(result.code, INTERRUPTED, result.err)
+        self.assertEqual(ranks.own_lines(result.err), ["rlar-mpi: rank 1: interrupted"])
 
     def test_interrupt(self):
         process, pids = self.begin()

@@ -24,12 +24,13 @@ def quietly(*command):
 def build():
     if not (BUILD / "build.ninja").exists():
         quietly("meson", "setup", BUILD.name, "-Dmpi=enabled")
-    quietly("ninja", "-C", BUILD.name, "rlar", "rlar-mpi")
+    quietly("ninja", "-C", BUILD.name, "rlar", "rlar-mpi", "tests/mpi_host")
 
 
 def main():
     build()
-    os.environ.update(RLAR_PROGRAM=str(BUILD / "rlar"), RLAR_SOURCE_ROOT=str(ROOT))
+    os.environ.update(RLAR_PROGRAM=str(BUILD / "rlar"), RLAR_MPI_HOST=str(BUILD / "tests" / "mpi_host"),
+                      RLAR_SOURCE_ROOT=str(ROOT))
     tests = unittest.defaultTestLoader.discover(str(ROOT / "tests" / "mpi"))  # they ask the environment for the program
     done = unittest.TextTestRunner().run(tests)
     bad = len(done.failures) + len(done.errors)
