@@ -128,7 +128,7 @@ static int spare(cli *c, const target *t, const char *input, const struct stat *
 
 /* What convert reads may be written in place: it is the same data. */
 static int spare_words(cli *c, const target *t) {
-    int first, code = 0;
+    int first = 0, code = 0;
     const int count = cli_verb_bit(c->verb) == V_CONVERT ? 0 : count_inputs(c, &first);
     for (int i = 0; i < count && code == 0; i++) {
         char *path = NULL;

@@ -406,8 +406,8 @@ class Refused(Report):
         self.fails(DATA, "report", "a.json", "-o", "r.html", says="5001 results")
         few = {"axes": ["a"], "cells": [{"a": i, "accuracy": 0.5} for i in range(1001)]}
         many = {"axes": ["a"], "cells": [{"a": i % 2, "accuracy": 0.5} for i in range(100001)]}
-        for grid, says in ((few, "more than 1000 values"), (many, "more than 100000 cells")):
-            self.results("a.json", [dict(result(), grid=grid)])
+        for cells, says in ((few, "more than 1000 values"), (many, "more than 100000 cells")):
+            self.results("a.json", [dict(result(), grid=cells)])
             self.fails(DATA, "report", "a.json", "-o", "r.html", says=says)
             self.fails(DATA, "plot", "ksweep", "a.json", "-o", "r.svg", says=says)
 

@@ -270,7 +270,8 @@ static void again(world *w, const call *c, uint64_t expected) {
 
 static void strike_everywhere(world *w, const call *c, int64_t every, tally *t) {
     static const int kinds[] = {EINTR, SHORT, EIO, ENOSPC, EDQUOT};
-    faults.strike_at = faults.renames = 0;
+    faults.strike_at = 0;
+    faults.renames = 0;
     if (c->run(w, c->variant) < 0)
         complain(w, c, "an error");
     faults.last_rename = faults.renames;
