@@ -25,12 +25,13 @@ static int try_to_make(cli *c, const char *path) {
     return code;
 }
 
-/* Also as /dev/stdout; but where that is a file, it is written as a whole like any other. */
+/* Also as /dev/stdout; but where that is a file, it is written as a whole like any other, and
+ * standard output is not asked. */
 static bool is_stdout(const char *path) {
     struct stat there, own;
     if (path == NULL || strcmp(path, "-") == 0)
         return true;
-    return stat(path, &there) == 0 && fstat(STDOUT_FILENO, &own) == 0 && !S_ISREG(own.st_mode) &&
+    return stat(path, &there) == 0 && !S_ISREG(there.st_mode) && fstat(STDOUT_FILENO, &own) == 0 &&
            there.st_dev == own.st_dev && there.st_ino == own.st_ino;
 }
 

@@ -181,12 +181,13 @@ rlar_status rlar__resize(rlar_ctx *ctx, void *array, int64_t *capacity, int64_t 
 
 rlar_status rlar__grow(rlar_ctx *ctx, void *array, int64_t *capacity, int64_t need, size_t size,
                        const char *what) {
+    enum { FIRST_ROOM = 8 };
     if (need <= *capacity)
         return RLAR_OK;
-    int64_t larger = *capacity < 8 ? 8 : *capacity;
-    while (larger < need && larger <= INT64_MAX / 2)
-        larger *= 2;
-    return rlar__resize(ctx, array, capacity, larger, size, what);
+    int64_t larger = 2 * *capacity; /* of a block that is there: see the limit of rlar__alloc() */
+    if (larger < FIRST_ROOM)
+        larger = FIRST_ROOM;
+    return rlar__resize(ctx, array, capacity, need > larger ? need : larger, size, what);
 }
 
 rlar_status rlar__strdup(rlar_ctx *ctx, const char *text, char **out) {

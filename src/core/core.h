@@ -139,7 +139,8 @@ void rlar__first_touch(void *memory, size_t bytes);
 /* rlar__free(), and the pages of a large block go back to the system at once: an allocator may keep
  * those of a block that is not its last. */
 void rlar__free_pages(void *memory);
-/* Grow *array (of *capacity elements) so that it holds at least `need`, by doubling. */
+/* Grow *array (of *capacity elements) so that it holds at least `need`: to twice what it holds, or
+ * to `need` where that is more, so that a first size that is known costs no more than itself. */
 rlar_status rlar__grow(rlar_ctx *ctx, void *array, int64_t *capacity, int64_t need, size_t size,
                        const char *what);
 /* Give *array (of *capacity elements) `larger` elements, no more: for a size that is known. */

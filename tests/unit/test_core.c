@@ -154,6 +154,23 @@ static void test_grow_keeps_what_is_there(void **state) {
     rlar_ctx_free(ctx);
 }
 
+/* What comes bit by bit doubles; a size that is known costs no more than itself. */
+static void test_grow_takes_what_is_needed(void **state) {
+    static const int64_t need[] = {1, 8, 9, 1000, 1001, 2001, 5000},
+                         room[] = {8, 8, 16, 1000, 2000, 4000, 8000};
+    (void)state;
+    rlar_ctx *ctx = new_ctx(1, 0);
+    double *a = NULL;
+    int64_t capacity = 0;
+    for (int i = 0; i < 7; i++) {
+        assert_int_equal(rlar__grow(ctx, &a, &capacity, need[i], sizeof *a, "a"), RLAR_OK);
+        assert_int_equal(capacity, room[i]);
+        assert_int_equal(rlar_ctx_memory(ctx), room[i] * (int64_t)sizeof *a);
+    }
+    rlar__free(a);
+    rlar_ctx_free(ctx);
+}
+
 static void test_texts(void **state) {
     (void)state;
     rlar_ctx *ctx = new_ctx(1, 0);
@@ -774,6 +791,7 @@ int main(void) {
         cmocka_unit_test(test_utf8),
         cmocka_unit_test(test_options_are_checked),
         cmocka_unit_test(test_grow_keeps_what_is_there),
+        cmocka_unit_test(test_grow_takes_what_is_needed),
         cmocka_unit_test(test_texts),
         cmocka_unit_test(test_workspace_measures_what_it_carves),
         cmocka_unit_test(test_workspace_overflows),
