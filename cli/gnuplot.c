@@ -271,7 +271,6 @@ static int refused(cli *c, FILE *messages, int status) {
 /* cairo writes the time into a PDF; the length stays, since the file has a table of offsets. */
 static void fix_date(char *bytes, size_t size) {
     static const char key[] = "/CreationDate (D:", date[] = "20000101000000";
-    /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): only where there are bytes */
     char *at = memmem(bytes, size, key, sizeof key - 1);
     if (at == NULL || (size_t)(bytes + size - at) < sizeof key + sizeof date)
         return;
@@ -286,7 +285,6 @@ static void drop_titles(char *bytes, size_t *size) {
     static const char open[] = "<title>", close[] = "</title>";
     char *to = bytes, *at = bytes, *from;
     const char *end;
-    /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): only where there are bytes */
     while ((from = strstr(at, open)) != NULL && (end = strstr(from, close)) != NULL) {
         memmove(to, at, (size_t)(from - at));
         to += from - at;
@@ -294,23 +292,6 @@ static void drop_titles(char *bytes, size_t *size) {
     }
     memmove(to, at, *size - (size_t)(at - bytes) + 1);
     *size -= (size_t)(at - to);
-}
-
-static int run(cli *c, const char *program, FILE *const stream[3], char **bytes, size_t *size) {
-    pid_t pid = 0;
-    int status = 0;
-    const int error = start(program, stream, &pid);
-    if (error != 0)
-        return cli_error(c, CODE_FAILED, "%s cannot be started: %s", program, strerror(error));
-    const int code = wait_for(c, pid, &status);
-    if (code != 0)
-        return code;
-    *bytes = read_all(stream[1], size);
-    if (*bytes == NULL)
-        return cli_error(c, CODE_IO, "the figure of gnuplot cannot be read: %s", strerror(errno));
-    if (status != 0 || *size == 0)
-        return refused(c, stream[2], status);
-    return 0;
 }
 
 /* gnuplot does not look whether its writes succeed, and ends with 0 after a part of the figure. */
@@ -334,6 +315,24 @@ static int finish(cli *c, cli_image image, char *bytes, size_t *size) {
     if (image == IMAGE_SVG)
         drop_titles(bytes, size);
     return 0;
+}
+
+static int run(cli *c, const char *program, FILE *const stream[3], cli_image image, char **bytes,
+               size_t *size) {
+    pid_t pid = 0;
+    int status = 0;
+    const int error = start(program, stream, &pid);
+    if (error != 0)
+        return cli_error(c, CODE_FAILED, "%s cannot be started: %s", program, strerror(error));
+    const int code = wait_for(c, pid, &status);
+    if (code != 0)
+        return code;
+    *bytes = read_all(stream[1], size);
+    if (*bytes == NULL)
+        return cli_error(c, CODE_IO, "the figure of gnuplot cannot be read: %s", strerror(errno));
+    if (status != 0 || *size == 0)
+        return refused(c, stream[2], status);
+    return finish(c, image, *bytes, size);
 }
 
 static int write_script(cli *c, const cli_figure *figure, cli_image image, FILE *to) {
@@ -362,9 +361,7 @@ int cli_figure_draw(cli *c, cli_figure *figure, cli_image image, char **bytes, s
     if (code == 0)
         code = write_script(c, figure, image, stream[0]);
     if (code == 0)
-        code = run(c, program, stream, bytes, size);
-    if (code == 0)
-        code = finish(c, image, *bytes, size);
+        code = run(c, program, stream, image, bytes, size);
     if (code != 0) {
         free(*bytes);
         *bytes = NULL;

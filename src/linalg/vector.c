@@ -125,7 +125,7 @@ static bool is_safe_square(double sum) {
     return !(sum <= 1e-280 || sum >= 1e300);
 }
 
-/* For values whose squares leave the range of double, every `step`-th: divide by the largest first. */
+/* For values, each `step`-th, whose squares leave the range of double: divided by the largest. */
 static double scaled_norm(int64_t n, const double *x, int64_t step) {
     double largest = 0.0, sum = 0.0;
     for (int64_t i = 0; i < n; i++)
