@@ -1,13 +1,15 @@
 /* labels.c - class names: interning, canonical numbers, the order of classes.
  *
  * Classes are kept as text. When all of them are numbers they are ordered by value (2 before 10)
- * and equal numbers
- * ("1", "1.0", " 01") are one class, spelled in the shortest way; otherwise they are ordered by
- * bytes. A number from 2^53 on counts as text here: there, different whole numbers read as the same
- * double, and two classes must never melt into one. */
+ * and equal numbers ("1", "1.0", " 01") are one class, spelled in the shortest way, whole ones
+ * without an exponent; otherwise they are ordered by bytes. A number from 2^53 on counts as text
+ * here: there, different whole numbers read as the same double, and two classes must never melt
+ * into one. */
 #include "data/labels.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,7 +89,9 @@ int rlar__label_canonical(const char *text, size_t length, char buf[RLAR_NUMBER_
     double value;
     if (!label_number(text, length, &value))
         return -1;
-    return rlar__format_double(value == 0 ? 0 : value, buf); /* -0 is 0 */
+    const int64_t whole = (int64_t)value; /* -0 is 0, and 1e15 the identifier 1000000000000000 */
+    return (double)whole == value ? snprintf(buf, RLAR_NUMBER_SIZE, "%" PRId64, whole)
+                                  : rlar__format_double(value, buf);
 }
 
 static bool all_numbers(const rlar_texts *texts) {

@@ -60,6 +60,8 @@ static void test_canonical(void **state) {
     check_canonical("cat", NULL);
     check_canonical("", NULL);
     check_canonical("nan", NULL);
+    check_canonical("1407374883553280", "1407374883553280"); /* %.15g has an exponent here */
+    check_canonical("-1e15", "-1000000000000000");
     check_canonical("9007199254740991", "9007199254740991");
     check_canonical("9007199254740993", NULL); /* from 2^53 on, numbers would melt together */
 }
