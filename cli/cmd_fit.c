@@ -279,10 +279,10 @@ static int fit(cli *c, cli_data *data, const rlar_params *params, const rlar_fit
 /* The files are made at the end; that they can be is seen before an hour of fitting. */
 static int check_outputs(cli *c) {
     const char *model = c->args.output, *lines = c->args.trace;
-    if ((model != NULL && strcmp(model, "-") == 0) || (lines != NULL && strcmp(lines, "-") == 0))
-        return cli_usage(c, "%s cannot go to standard output, name a file",
-                         model != NULL && strcmp(model, "-") == 0 ? "-o: a model"
-                                                                  : "--trace: a trace");
+    if (model != NULL && cli_out_mixed(model))
+        return cli_usage(c, "-o: a model cannot go to standard output, name a file");
+    if (lines != NULL && cli_out_mixed(lines))
+        return cli_usage(c, "--trace: a trace cannot go to standard output, name a file");
     if (model != NULL && lines != NULL && cli_same_path(model, lines))
         return cli_usage(c, "-o and --trace are the same file, %s; name two", model);
     const char *kept = c->args.checkpoint;

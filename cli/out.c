@@ -25,14 +25,26 @@ static int try_to_make(cli *c, const char *path) {
     return code;
 }
 
+/* However it is named: /dev/stdout, or the file that the shell has put there. */
+static bool leads_to_stdout(const char *path, struct stat *there) {
+    struct stat own;
+    return stat(path, there) == 0 && fstat(STDOUT_FILENO, &own) == 0 &&
+           there->st_dev == own.st_dev && there->st_ino == own.st_ino;
+}
+
 /* Also as /dev/stdout; but where that is a file, it is written as a whole like any other, and
  * standard output is not asked. */
 static bool is_stdout(const char *path) {
-    struct stat there, own;
-    if (path == NULL || strcmp(path, "-") == 0)
-        return true;
-    return stat(path, &there) == 0 && !S_ISREG(there.st_mode) && fstat(STDOUT_FILENO, &own) == 0 &&
-           there.st_dev == own.st_dev && there.st_ino == own.st_ino;
+    struct stat there;
+    return path == NULL || strcmp(path, "-") == 0 ||
+           (leads_to_stdout(path, &there) && !S_ISREG(there.st_mode));
+}
+
+/* /dev/null mixes nothing. */
+bool cli_out_mixed(const char *path) {
+    struct stat there;
+    return strcmp(path, "-") == 0 ||
+           (leads_to_stdout(path, &there) && (!S_ISCHR(there.st_mode) || isatty(STDOUT_FILENO)));
 }
 
 /* Nothing is written there: the path names standard output, or another rank writes. */

@@ -109,7 +109,7 @@ RLAR_API rlar_status rlar_fit(rlar_ctx *ctx, const rlar_data *data, const rlar_p
 RLAR_API void rlar_model_free(rlar_model *model);
 
 RLAR_API rlar_status rlar_model_save(rlar_ctx *ctx, const rlar_model *model, const char *path);
-/* "-" is standard input, from where it stands to its end. */
+/* "-" is standard input, from where it stands to its end; rlar_model_save refuses it. */
 RLAR_API rlar_status rlar_model_load(rlar_ctx *ctx, const char *path, rlar_model **out);
 
 /* Class index of every sample into classes[n]; names by rlar_model_class(). scores may be NULL,

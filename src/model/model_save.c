@@ -329,6 +329,10 @@ rlar_status rlar_model_save(rlar_ctx *ctx, const rlar_model *model, const char *
     if (ctx == NULL || model == NULL || path == NULL)
         return rlar__fail(ctx, RLAR_E_ARG, "rlar_model_save: every argument is needed");
     rlar__begin(ctx);
+    if (strcmp(path, "-") == 0) /* what rlar_model_load takes for standard input */
+        return rlar__fail(ctx, RLAR_E_ARG,
+                          "a model cannot be written to standard output; name a file (./- for one "
+                          "of this name)");
     unsigned char *bytes = NULL;
     size_t size;
     rlar_file *file = NULL;

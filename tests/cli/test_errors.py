@@ -357,6 +357,20 @@ class Messages(Case):
             os.close(write)
             self.assertEqual((process.communicate(timeout=support.TIMEOUT)[1], process.returncode), (b"", 0))
 
+    def test_a_model_among_its_report(self):
+        """However standard output is called, fit reports there; /dev/null mixes nothing."""
+        self.write("good.csv", odd_inputs.GOOD)
+        for option in ("-o", "--trace"):
+            for name in ("-", "/dev/stdout", "/dev/fd/1"):
+                self.fails(USAGE, "fit", "good.csv", option, name, says=r"cannot go to standard output, name a file")
+            with open(self.path("mixed"), "wb") as out:
+                process = support.start("fit", "good.csv", option, "mixed", cwd=self.folder, stdout=out)
+                self.assertIn(b"cannot go to standard output", process.communicate(timeout=support.TIMEOUT)[1])
+                self.assertEqual(process.returncode, USAGE)
+        with open("/dev/null", "wb") as out:
+            process = support.start("fit", "good.csv", "-o", "/dev/null", "-q", cwd=self.folder, stdout=out)
+            self.assertEqual((process.communicate(timeout=support.TIMEOUT)[1], process.returncode), (b"", 0))
+
     def test_a_training_size_that_is_no_double(self):
         self.write("good.csv", odd_inputs.GOOD)
         self.fails(support.DATA, "evaluate", "good.csv", "--train-per-class", "9223372036854775807",

@@ -141,6 +141,8 @@ static void test_models(void **state) {
     assert_int_equal(rlar_model_save(NULL, model, "x"), RLAR_E_ARG);
     REFUSED(rlar_model_save(ctx, NULL, "x"), save_text);
     REFUSED(rlar_model_save(ctx, model, NULL), save_text);
+    REFUSED(rlar_model_save(ctx, model, "-"),
+            "a model cannot be written to standard output; name a file (./- for one of this name)");
     assert_int_equal(rlar_model_save_bytes(NULL, model, &bytes, &size), RLAR_E_ARG);
     REFUSED(rlar_model_save_bytes(ctx, NULL, &bytes, &size), bytes_text);
     REFUSED(rlar_model_save_bytes(ctx, model, NULL, &size), bytes_text);
