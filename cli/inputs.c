@@ -69,6 +69,8 @@ int cli_stdin_check(cli *c) {
     if (listed && count > 1 && verb == V_EVALUATE)
         return cli_usage(c, "--labels -: standard input can be read once only, not for %d DATA",
                          count);
+    if (c->args.occluder != NULL && is_standard(c->args.occluder))
+        return cli_usage(c, "--occluder -: the picture is read for every table, name a file");
     return times + listed < 2
                ? 0
                : cli_usage(c, "- is given twice; standard input can be read once only");

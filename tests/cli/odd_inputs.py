@@ -182,6 +182,7 @@ def usage_errors():
     yield Odd("two data files", "tune good.csv good.csv", USAGE, (r"good\.csv|one", r"DATA|argument|data"), CSV)
     yield Odd("standard input among several files", "fit good.csv -", USAGE, (r"standard input",), CSV)
     yield Odd("standard input named twice", "predict - -", USAGE, (r"standard input", r"once"))
+    yield Odd("a picture that is read again and again", "reproduce uci --occluder -", USAGE, (r"--occluder -", r"name a file"))
     yield Odd("ranks of one process", "fit good.csv --solve distributed", USAGE, (r"--solve distributed", r"rlar-mpi"),
               CSV)
     yield Odd("means of several files", "fit good.csv good.csv --missing mean", USAGE, (r"--missing mean",), CSV)
