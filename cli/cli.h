@@ -166,7 +166,9 @@ void cli_table_print(cli *c, cli_table *table); /* and release it */
 /* ---- load.c: data from any format ---- */
 typedef struct cli_data {
     rlar_data *data;
-    double *x;                      /* the samples that data borrows, for .mat */
+    double *x;    /* the samples that data borrows, for .mat */
+    int64_t held; /* bytes of the memory limit, for them, in `ctx` */
+    rlar_ctx *ctx;
     char *file, *name;              /* path as opened; file name without folder and endings */
     const char *format;             /* "csv", "mat", ... */
     int64_t missing;                /* cells that were missing when read */

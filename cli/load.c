@@ -187,6 +187,8 @@ void cli_data_measure(cli_data *data) {
 void cli_data_free(cli_data *data) {
     rlar_data_free(data->data);
     free(data->x);
+    if (data->held > 0)
+        rlar_ctx_give_back(data->ctx, data->held);
     free(data->file);
     free(data->name);
     *data = (cli_data){0};

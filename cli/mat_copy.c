@@ -14,6 +14,24 @@
 
 enum { CHUNK = 1 << 15, SUBSYSTEM = 116, AFTER_SUBSYSTEM = 124 };
 
+int cli_mat_hold(cli *c, int64_t *held, double bytes, const char *path, const char *name) {
+    char what[512];
+    const int64_t more = bytes < (double)INT64_MAX ? (int64_t)bytes : INT64_MAX;
+    if (name != NULL)
+        snprintf(what, sizeof what, "%s: variable '%s'", path, name);
+    else
+        snprintf(what, sizeof what, "%s", path);
+    const int code = cli_check(c, rlar_ctx_reserve(c->ctx, more, what));
+    if (code == 0)
+        *held += more;
+    return code;
+}
+
+void cli_mat_let_go(cli *c, int64_t *held) {
+    rlar_ctx_give_back(c->ctx, *held);
+    *held = 0;
+}
+
 bool cli_mat_write(int fd, const void *bytes, size_t size) {
     const char *at = bytes;
     while (size > 0) {
@@ -45,9 +63,9 @@ int cli_mat_keep(cli *c, cli_mat_kept *kept, int fd, const char *path, int64_t a
     unsigned char chunk[CHUNK];
     if (kept->fd < 0)
         return 0;
-    kept->size += size;
-    if (c->args.max_memory > 0 && kept->size > c->args.max_memory)
-        return cli_error(c, CODE_MEMORY, "%s: its variables take more than --max-memory", path);
+    const int code = cli_mat_hold(c, &kept->held, (double)size, path, NULL);
+    if (code != 0)
+        return code;
     while (size > 0) {
         const ssize_t got = cli_mat_pread(fd, chunk, size < CHUNK ? (size_t)size : CHUNK, at);
         if (cli_interrupted())
@@ -71,44 +89,51 @@ static int begin_copy(cli *c, cli_mat_kept *kept, int fd, const char *path, int6
     const int code = cli_mat_keep(c, kept, fd, path, 0, SUBSYSTEM);
     if (code != 0)
         return code;
-    kept->size += AFTER_SUBSYSTEM - SUBSYSTEM;
     if (!cli_mat_write(kept->fd, "\0\0\0\0\0\0\0\0", AFTER_SUBSYSTEM - SUBSYSTEM))
         return cannot_copy(c, path);
     return cli_mat_keep(c, kept, fd, path, AFTER_SUBSYSTEM, end - AFTER_SUBSYSTEM);
 }
 
-int cli_mat_leave_out(cli *c, cli_mat_kept *kept, int fd, const char *path, const char *name,
-                      int64_t at) {
+int cli_mat_leave_out(cli *c, cli_mat_kept *kept, int fd, const char *path, int64_t at) {
+    return kept->fd < 0 ? begin_copy(c, kept, fd, path, at) : 0;
+}
+
+void cli_mat_note(cli_mat_kept *kept, const char *name, int64_t size, bool left_out) {
     const size_t count = (size_t)kept->count;
-    if (kept->fd < 0) {
-        const int code = begin_copy(c, kept, fd, path, at);
-        if (code != 0)
-            return code;
-    }
     if (name[0] == '\0') /* the data of objects have no name */
-        return 0;
+        return;
     if ((count & (count - 1)) == 0) { /* no room left: twice as much */
-        char(*grown)[CLI_MAT_NAME] = cli_alloc((count > 0 ? 2 * count : 1) * sizeof *grown);
+        cli_mat_variable *grown = cli_alloc((count > 0 ? 2 * count : 1) * sizeof *grown);
         if (count > 0)
-            memcpy(grown, kept->left_out, count * sizeof *grown);
-        free(kept->left_out);
-        kept->left_out = grown;
+            memcpy(grown, kept->variable, count * sizeof *grown);
+        free(kept->variable);
+        kept->variable = grown;
     }
-    memcpy(kept->left_out[count], name, CLI_MAT_NAME);
+    kept->variable[count] = (cli_mat_variable){.size = size, .left_out = left_out};
+    memcpy(kept->variable[count].name, name, CLI_MAT_NAME);
     kept->count++;
-    return 0;
 }
 
 bool cli_mat_is_left_out(const cli_mat_kept *kept, const char *name) {
     bool found = false;
     for (int64_t i = 0; i < kept->count && !found; i++)
-        found = strcmp(kept->left_out[i], name) == 0;
+        found = kept->variable[i].left_out && strcmp(kept->variable[i].name, name) == 0;
     return found;
 }
 
-void cli_mat_kept_free(cli_mat_kept *kept) {
+/* Of several with one name, which matio might take, the largest. */
+int64_t cli_mat_unpacked(const cli_mat_kept *kept, const char *name) {
+    int64_t most = -1;
+    for (int64_t i = 0; i < kept->count; i++)
+        if (kept->variable[i].size > most && strcmp(kept->variable[i].name, name) == 0)
+            most = kept->variable[i].size;
+    return most;
+}
+
+void cli_mat_kept_free(cli *c, cli_mat_kept *kept) {
     if (kept->fd >= 0)
         close(kept->fd);
-    free(kept->left_out);
+    free(kept->variable);
+    cli_mat_let_go(c, &kept->held);
     *kept = (cli_mat_kept){.fd = -1};
 }

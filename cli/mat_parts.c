@@ -146,6 +146,7 @@ static size_t pass_over(cli_mat_parts *p, const unsigned char *bytes, size_t siz
 }
 
 void cli_mat_parts_feed(cli_mat_parts *p, const unsigned char *bytes, size_t size) {
+    p->total += (int64_t)size;
     while (size > 0 && !p->bad && !p->done) {
         size_t used = 1;
         if (p->skip > 0) {

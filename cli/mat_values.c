@@ -57,6 +57,25 @@ static double element(const void *data, enum matio_classes class, size_t i) {
     }
 }
 
+/* A cell is a variable of its own, and its text is read from a copy of up to three bytes a letter;
+ * what is sparse lies in memory as it is stored. */
+double cli_mat_need(const matvar_t *info, int64_t unpacked) {
+    enum { CELL = 512, LETTER = 8 };
+    double count = info->isComplex ? 2 : 1;
+    for (int i = 0; i < info->rank; i++)
+        count *= (double)info->dims[i];
+    switch (info->class_type) {
+    case MAT_C_CELL:
+        return CELL * count + LETTER * (double)unpacked;
+    case MAT_C_CHAR:
+        return LETTER * count;
+    case MAT_C_SPARSE:
+        return (double)unpacked;
+    default:
+        return (double)element_size(info->class_type) * count;
+    }
+}
+
 /* As many bytes as the sizes ask for? */
 static bool dense_is_whole(const matvar_t *x, size_t count) {
     const size_t size = element_size(x->class_type);
@@ -163,16 +182,18 @@ static void expand_sparse(const matvar_t *x, bool turned, double *out) {
             out[turned ? j * rows + s->ir[k] : s->ir[k] * columns + j] = element(s->data, class, k);
 }
 
-int cli_mat_samples(cli *c, const matvar_t *x, const char *path, bool turned, double **out) {
+int cli_mat_samples(cli *c, const matvar_t *x, const char *path, bool turned, int64_t *held,
+                    double **out) {
     const size_t count = x->dims[0] * x->dims[1];
-    const bool refused =
-        c->args.max_memory > 0 && count > (size_t)c->args.max_memory / sizeof(double);
-    double *samples = refused ? NULL : calloc(count, sizeof *samples);
+    const int code = cli_mat_hold(c, held, (double)count * sizeof(double), path, x->name);
+    if (code != 0)
+        return code;
+    double *samples = calloc(count, sizeof *samples);
     if (samples == NULL) {
         char size[CLI_NUMBER_SIZE];
-        return cli_error(c, CODE_MEMORY, "%s: '%s' of %zu x %zu values needs %s, %s", path, x->name,
-                         x->dims[0], x->dims[1], cli_bytes((double)count * sizeof *samples, size),
-                         refused ? "more than --max-memory allows" : "which the system refuses");
+        return cli_error(
+            c, CODE_MEMORY, "%s: '%s' of %zu x %zu values needs %s, which the system refuses", path,
+            x->name, x->dims[0], x->dims[1], cli_bytes((double)count * sizeof *samples, size));
     }
     if (x->class_type == MAT_C_SPARSE)
         expand_sparse(x, turned, samples);
@@ -246,7 +267,8 @@ static bool read_texts(const matvar_t *y, cli_mat_labels *out) {
 }
 
 /* Texts keep their spelling; numbers go to the library, which makes 1 and 1.0 one class. */
-int cli_mat_labels_read(cli *c, const matvar_t *y, const char *path, cli_mat_labels *out) {
+int cli_mat_labels_read(cli *c, const matvar_t *y, const char *path, int64_t *held,
+                        cli_mat_labels *out) {
     if (y->rank != 2 || y->dims[0] == 0 || y->dims[1] == 0 ||
         y->dims[0] > INT64_MAX / sizeof(double) / y->dims[1])
         return cli_error(c, CODE_DATA, "%s: the labels '%s' are not a vector", path, y->name);
@@ -262,7 +284,7 @@ int cli_mat_labels_read(cli *c, const matvar_t *y, const char *path, cli_mat_lab
         return cli_error(c, CODE_DATA, "%s: the labels '%s' are %zu x %zu, not a vector", path,
                          y->name, y->dims[0], y->dims[1]);
     out->count = (int64_t)(y->dims[0] * y->dims[1]);
-    return cli_mat_samples(c, y, path, false, &out->number);
+    return cli_mat_samples(c, y, path, false, held, &out->number);
 }
 
 void cli_mat_labels_move(cli_mat_labels *labels, int64_t to, int64_t from) {

@@ -141,8 +141,10 @@ static int walk(cli *c, const file_5 *file, cli_mat_kept *kept) {
         const int64_t padded = type == COMPRESSED ? stored : padded_to_eight(stored);
         cli_mat_parts parts = {.big = file->big};
         code = check(c, file, at, type, stored, &parts);
+        if (code == 0)
+            cli_mat_note(kept, parts.name, parts.total, parts.left_out);
         if (code == 0 && parts.left_out)
-            code = cli_mat_leave_out(c, kept, file->fd, path, parts.name, at);
+            code = cli_mat_leave_out(c, kept, file->fd, path, at);
         else if (code == 0)
             code = cli_mat_keep(c, kept, file->fd, path, at, TAG + (padded < left ? padded : left));
         at += TAG + padded;

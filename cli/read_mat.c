@@ -50,10 +50,10 @@ bool cli_mat_wanted(const cli *c, const char *path) {
     return got == 7 && memcmp(magic, "MATLAB ", 7) == 0;
 }
 
-/* A memory file that grows; what it must not hold is told. */
+/* A memory file that grows, and counts against the memory limit. */
 typedef struct memory_file {
     int fd;
-    int64_t size;
+    int64_t held;
 } memory_file;
 
 static int new_memory_file(cli *c, const char *path, memory_file *out) {
@@ -62,9 +62,9 @@ static int new_memory_file(cli *c, const char *path, memory_file *out) {
 }
 
 static int append_bytes(cli *c, const char *path, memory_file *to, const char *bytes, size_t size) {
-    to->size += (int64_t)size;
-    if (c->args.max_memory > 0 && to->size > c->args.max_memory)
-        return cli_error(c, CODE_MEMORY, "%s: unpacks to more than --max-memory", path);
+    const int code = cli_mat_hold(c, &to->held, (double)size, path, NULL);
+    if (code != 0)
+        return code;
     if (!cli_mat_write(to->fd, bytes, size))
         return cli_error(c, CODE_IO, "%s: cannot unpack: %s", path, strerror(errno));
     return 0;
@@ -122,7 +122,7 @@ static int gunzip(cli *c, int from, const char *path, memory_file *to) {
 }
 
 /* Copy a pipe or a compressed file into memory, gunzipping where needed. Owns `from`. */
-static int unpack(cli *c, int from, const char *path, int *out) {
+static int unpack(cli *c, int from, const char *path, memory_file *out) {
     memory_file raw = {.fd = -1}, plain = {.fd = -1};
     int code = new_memory_file(c, path, &raw);
     if (code == 0)
@@ -134,10 +134,8 @@ static int unpack(cli *c, int from, const char *path, int *out) {
         code = gunzip(c, raw.fd, path, &plain);
     else if (raw.fd >= 0)
         close(raw.fd);
-    if (code != 0 && plain.fd >= 0)
-        close(plain.fd);
-    else
-        *out = plain.fd;
+    cli_mat_let_go(c, &raw.held);
+    *out = plain;
     return code;
 }
 
@@ -150,8 +148,8 @@ static int is_gzip(int fd) {
     return magic[0] == 0x1f && magic[1] == 0x8b;
 }
 
-/* A descriptor of the plain MAT bytes: the file itself, or a memory file. */
-static int open_plain(cli *c, const char *path, int *out) {
+/* The plain MAT bytes: the file itself, or a memory file, to be closed. */
+static int open_plain(cli *c, const char *path, memory_file *out) {
     struct stat about;
     const bool is_stdin = strcmp(path, "-") == 0;
     int fd = -1, code = 0;
@@ -170,7 +168,7 @@ static int open_plain(cli *c, const char *path, int *out) {
         return code;
     }
     if (regular && packed == 0) {
-        *out = fd;
+        out->fd = fd;
         return 0;
     }
     return unpack(c, fd, path, out);
@@ -184,6 +182,7 @@ typedef struct source {
     mat_t *mat;
     const char *path; /* for messages */
     int64_t size;     /* bytes */
+    int64_t held;     /* of the memory limit, for its variables */
     cli_mat_kept kept;
 } source;
 
@@ -229,26 +228,37 @@ static void list_variables(const source *from, char *text, size_t size) {
     for (size_t i = 0; i < count && names != NULL; i++)
         if (names[i] != NULL)
             used = append(text, size, used, used > 0 ? ", " : "", names[i]);
+    const char *before = used > 0 ? "; not read: " : "not read: ";
     for (int64_t i = 0; i < from->kept.count; i++)
-        used = append(text, size, used,
-                      i > 0      ? ", "
-                      : used > 0 ? "; not read: "
-                                 : "not read: ",
-                      from->kept.left_out[i]);
+        if (from->kept.variable[i].left_out) {
+            used = append(text, size, used, before, from->kept.variable[i].name);
+            before = ", ";
+        }
 }
 
 /* matio allocates what the sizes in the file say. Deflate packs at most 1032 to 1 and a double may
- * be stored as one byte, so a variable of more than that many times the file cannot be there. */
-static bool is_plausible(const source *from, const char *name) {
+ * be stored as one byte, so a variable of more than that many times the file cannot be there. What
+ * can must have room. */
+static int make_room(cli *c, source *from, const char *name) {
     matvar_t *info = from->matio.read_info(from->mat, name);
+    const int64_t unpacked = cli_mat_unpacked(&from->kept, name);
     double count = 1;
+    int code = 0;
     for (int i = 0; info != NULL && i < info->rank && info->class_type != MAT_C_SPARSE; i++)
         count *= (double)info->dims[i];
+    if (count > 1032.0 * 8 * (double)from->size)
+        code =
+            cli_error(c, CODE_DATA, "%s: variable '%s' is said to be larger than the file can hold",
+                      from->path, name);
+    else if (info != NULL)
+        code =
+            cli_mat_hold(c, &from->held, cli_mat_need(info, unpacked >= 0 ? unpacked : from->size),
+                         from->path, name);
     from->matio.release(info);
-    return count <= 1032.0 * 8 * (double)from->size;
+    return code;
 }
 
-static int read_variable(cli *c, const source *from, const char *name, matvar_t **out) {
+static int read_variable(cli *c, source *from, const char *name, matvar_t **out) {
     char found[256];
     const char *path = from->path;
     if (cli_mat_is_left_out(&from->kept, name))
@@ -257,10 +267,9 @@ static int read_variable(cli *c, const source *from, const char *name, matvar_t 
                          "as a table), which are not read; save matrices, as in save('data.mat', "
                          "'X', 'y', '-v7')",
                          path, name);
-    if (name[0] != '\0' && !is_plausible(from, name))
-        return cli_error(c, CODE_DATA,
-                         "%s: variable '%s' is said to be larger than the file can hold", path,
-                         name);
+    const int code = name[0] != '\0' ? make_room(c, from, name) : 0;
+    if (code != 0)
+        return code;
     *out = name[0] != '\0' ? from->matio.read(from->mat, name) : NULL;
     if (*out != NULL && (*out)->data != NULL)
         return 0;
@@ -309,10 +318,11 @@ static int take_samples(cli *c, const matvar_t *x, const cli_mat_labels *labels,
                  out->file, (long long)labels->count, (long long)rows, (long long)columns);
     *n = turned ? columns : rows;
     *d = turned ? rows : columns;
-    return cli_mat_samples(c, x, out->file, turned, &out->x);
+    out->ctx = c->ctx;
+    return cli_mat_samples(c, x, out->file, turned, &out->held, &out->x);
 }
 
-static int read_all(cli *c, const source *from, rlar_missing missing, cli_data *out) {
+static int read_all(cli *c, source *from, rlar_missing missing, cli_data *out) {
     char x_name[64], y_name[64];
     matvar_t *x = NULL, *y = NULL;
     cli_mat_labels labels = {.count = -1};
@@ -327,7 +337,7 @@ static int read_all(cli *c, const source *from, rlar_missing missing, cli_data *
     if (code == 0)
         code = cli_mat_check(c, x, out->file);
     if (code == 0 && y != NULL)
-        code = cli_mat_labels_read(c, y, out->file, &labels);
+        code = cli_mat_labels_read(c, y, out->file, &from->held, &labels);
     if (code == 0)
         code = take_samples(c, x, &labels, out, &n, &d);
     from->matio.release(x);
@@ -337,6 +347,7 @@ static int read_all(cli *c, const source *from, rlar_missing missing, cli_data *
     if (code == 0)
         code = make_data(c, out, &labels, n, d);
     cli_mat_labels_free(&labels);
+    cli_mat_let_go(c, &from->held);
     return code;
 }
 
@@ -361,24 +372,25 @@ static int open_mat(cli *c, int fd, source *from) {
 }
 
 int cli_mat_read(cli *c, const char *path, rlar_missing missing, cli_data *out) {
-    int fd = -1;
+    memory_file plain = {.fd = -1};
     if (c->args.labels != NULL)
         return cli_usage(
             c, "--labels: a .mat file holds its own labels; name them with --mat-vars X,y");
-    int code = open_plain(c, path, &fd);
-    if (code != 0)
-        return code;
     source from = {.path = path, .kept = {.fd = -1}};
-    code = cli_mat_whole(c, fd, path, &from.kept);
+    int code = open_plain(c, path, &plain);
+    if (code == 0)
+        code = cli_mat_whole(c, plain.fd, path, &from.kept);
     if (code == 0)
         code = cli_matio_open(c, path, &from.matio);
     if (code == 0)
-        code = open_mat(c, from.kept.fd >= 0 ? from.kept.fd : fd, &from);
+        code = open_mat(c, from.kept.fd >= 0 ? from.kept.fd : plain.fd, &from);
     if (code == 0)
         code = read_all(c, &from, missing, out);
     if (from.mat != NULL)
         from.matio.close(from.mat);
-    cli_mat_kept_free(&from.kept);
-    close(fd);
+    cli_mat_kept_free(c, &from.kept);
+    if (plain.fd >= 0)
+        close(plain.fd);
+    cli_mat_let_go(c, &plain.held);
     return code;
 }

@@ -192,6 +192,11 @@ RLAR_API int rlar_ctx_threads(const rlar_ctx *ctx);
 RLAR_API void rlar_ctx_rest(rlar_ctx *ctx);
 RLAR_API int64_t rlar_ctx_memory(const rlar_ctx *ctx);      /* bytes held now */
 RLAR_API int64_t rlar_ctx_memory_peak(const rlar_ctx *ctx); /* the most it held */
+/* Memory of the caller's own, such as the samples of a view, counts as held from here on, too:
+ * RLAR_E_NOMEM where it and what is held are more than max_memory. `what` names it in messages. */
+RLAR_API rlar_status rlar_ctx_reserve(rlar_ctx *ctx, int64_t bytes, const char *what);
+/* It no longer does. */
+RLAR_API void rlar_ctx_give_back(rlar_ctx *ctx, int64_t bytes);
 
 /* ---- Methods and their parameters: one table, introspectable ---- */
 

@@ -69,6 +69,7 @@ struct rlar_ctx {
     bool child;            /* made by rlar__ctx_child */
     bool blas_room;        /* there was room for the buffers of the BLAS */
     bool blas_warned;      /* a slow BLAS is mentioned once */
+    int64_t reserved;      /* by the caller, for memory of its own */
     double next_poll;      /* rlar__now() before which rlar__poll() does not call back */
     rlar_pool *pool;       /* made when first needed */
     const rlar_team *team; /* the ranks that share its fits; NULL: alone */

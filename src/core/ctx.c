@@ -84,6 +84,29 @@ int64_t rlar_ctx_memory_peak(const rlar_ctx *ctx) {
     return atomic_load(&ctx->memory->peak);
 }
 
+rlar_status rlar_ctx_reserve(rlar_ctx *ctx, int64_t bytes, const char *what) {
+    if (!ctx)
+        return RLAR_E_ARG;
+    rlar__begin(ctx);
+    if (bytes < 0 || !what)
+        return rlar__fail(ctx, RLAR_E_ARG, "rlar_ctx_reserve: %s",
+                          what ? "a size from 0 on is needed" : "what is it for?");
+    if (bytes > INT64_MAX / 2 - ctx->reserved)
+        return rlar__fail(ctx, RLAR_E_TOO_LARGE, "%s: %lld bytes do not fit the address space",
+                          what, (long long)bytes);
+    RLAR_TRY(rlar__reserve(ctx, (size_t)bytes, what));
+    ctx->reserved += bytes;
+    return RLAR_OK;
+}
+
+void rlar_ctx_give_back(rlar_ctx *ctx, int64_t bytes) {
+    const int64_t back = bytes < ctx->reserved ? bytes : ctx->reserved;
+    if (back <= 0)
+        return;
+    rlar__give_back(ctx->memory, (size_t)back);
+    ctx->reserved -= back;
+}
+
 void rlar__ctx_child(rlar_ctx *parent, bool on_caller, rlar_ctx *child) {
     memset(child, 0, sizeof *child);
     child->threads = 1;

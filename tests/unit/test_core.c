@@ -46,6 +46,33 @@ static void test_memory_is_accounted(void **state) {
     rlar_ctx_free(ctx);
 }
 
+/* Memory of the caller's, for which nothing is allocated. */
+static void test_memory_of_the_caller(void **state) {
+    (void)state;
+    rlar_ctx *ctx = new_ctx(1, 1000);
+    char *a = NULL;
+    assert_int_equal(rlar_ctx_reserve(NULL, 1, "x"), RLAR_E_ARG);
+    assert_int_equal(rlar_ctx_reserve(ctx, -1, "x"), RLAR_E_ARG);
+    assert_string_equal(rlar_ctx_error(ctx), "rlar_ctx_reserve: a size from 0 on is needed");
+    assert_int_equal(rlar_ctx_reserve(ctx, 1, NULL), RLAR_E_ARG);
+    assert_string_equal(rlar_ctx_error(ctx), "rlar_ctx_reserve: what is it for?");
+    assert_int_equal(rlar_ctx_reserve(ctx, 700, "the samples"), RLAR_OK);
+    assert_int_equal(rlar_ctx_memory(ctx), 700);
+    assert_int_equal(rlar__alloc(ctx, 301, 1, "a", &a), RLAR_E_NOMEM);
+    assert_int_equal(rlar_ctx_reserve(ctx, 301, "the labels"), RLAR_E_NOMEM);
+    assert_non_null(
+        strstr(rlar_ctx_error(ctx), "the labels: 301 bytes needed with 700 bytes held"));
+    assert_int_equal(rlar_ctx_reserve(ctx, INT64_MAX, "all"), RLAR_E_TOO_LARGE);
+    assert_int_equal(rlar__alloc(ctx, 300, 1, "a", &a), RLAR_OK);
+    rlar_ctx_give_back(ctx, -5);
+    rlar_ctx_give_back(ctx, 200);
+    assert_int_equal(rlar_ctx_memory(ctx), 800);
+    rlar_ctx_give_back(ctx, INT64_MAX); /* no more than was reserved */
+    assert_int_equal(rlar_ctx_memory(ctx), 300);
+    rlar__free(a);
+    rlar_ctx_free(ctx);
+}
+
 static void test_sizes_are_checked(void **state) {
     (void)state;
     rlar_ctx *ctx = new_ctx(1, 0);
@@ -786,6 +813,7 @@ static void test_long_texts_are_cut_in_the_middle(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_memory_is_accounted),
+        cmocka_unit_test(test_memory_of_the_caller),
         cmocka_unit_test(test_sizes_are_checked),
         cmocka_unit_test(test_sizes_are_told_in_units),
         cmocka_unit_test(test_utf8),

@@ -15,13 +15,14 @@ import re
 import subprocess
 import sys
 import tempfile
+import zlib
 from array import array
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = os.environ.get("RLAR_PROGRAM") or str(ROOT / "build" / "rlar")
 MEMORY = 7  # the exit code
-HOLDING = ("fit", "evaluate", "tune", "convert", "info long.npy")  # their input, all of it
+HOLDING = ("fit", "evaluate", "tune", "convert", "info long.npy", "info packed.mat")  # their input, all of it
 # Beside what a fit of iris needs: what the heap does not give back. What is held must be several times as much, else
 # a limit that nobody keeps would not be seen.
 SLACK = 4 << 20
@@ -34,6 +35,10 @@ AMOUNT = r"\d+(\.\d+)? (bytes|KiB|MiB|GiB)"
 FIGURES = re.compile(rf"({AMOUNT} needed with|needs {AMOUNT} beside).*memory limit is {AMOUNT}")
 
 
+def value(i, j, classes):
+    return (i * 7919 + j * 104729 + i * j % 977) % 1009 / 1009 + (i % classes == j % classes)
+
+
 def npy(path, n, d, classes, said=None):
     """Samples and, in the last column, labels; a few lines, so that no package is needed. `said`: a header for so many."""
     head = "{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d), }" % (said or n, d + 1)
@@ -41,10 +46,54 @@ def npy(path, n, d, classes, said=None):
     with open(path, "wb") as file:
         file.write(b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head.encode())
         for i in range(n):
-            row = array("d", ((i * 7919 + j * 104729 + i * j % 977) % 1009 / 1009 + (i % classes == j % classes)
-                              for j in range(d)))
+            row = array("d", (value(i, j, classes) for j in range(d)))
             row.append(i % classes)
             file.write(row.tobytes())
+
+
+def matrix(name, rows, columns, numbers):
+    """A matrix of a MATLAB file, in pieces: tag, class, sizes, name, then the numbers, column by column."""
+    def part(kind, content):
+        return kind.to_bytes(4, "little") + len(content).to_bytes(4, "little") + content + bytes(-len(content) % 8)
+    double, text, sizes, flags, whole, of_doubles = 9, 1, 5, 6, 14, 6
+    head = (part(flags, of_doubles.to_bytes(8, "little")) +
+            part(sizes, rows.to_bytes(4, "little") + columns.to_bytes(4, "little")) + part(text, name.encode()))
+    held = 8 * rows * columns
+    yield whole.to_bytes(4, "little") + (len(head) + 8 + held).to_bytes(4, "little") + head
+    yield double.to_bytes(4, "little") + held.to_bytes(4, "little")
+    yield from numbers
+
+
+def pack(path, start):
+    """What stands from `start` on, packed as MATLAB does it."""
+    deflate, rest = zlib.compressobj(1), path.with_suffix(".rest")
+    with open(path, "rb+") as file, open(rest, "wb+") as packed:
+        file.seek(start)
+        while piece := file.read(1 << 16):
+            packed.write(deflate.compress(piece))
+        packed.write(deflate.flush())
+        file.seek(start)
+        file.write((15).to_bytes(4, "little") + packed.tell().to_bytes(4, "little"))
+        packed.seek(0)
+        while piece := packed.read(1 << 16):
+            file.write(piece)
+        file.truncate()
+    rest.unlink()
+
+
+def mat(path, n, d, classes, packed):
+    """The samples and labels of npy() as a MATLAB file."""
+    columns = (array("d", (value(i, j, classes) for i in range(n))).tobytes() for j in range(d))
+    labels = (array("d", (i % classes for i in range(n))).tobytes() for _ in range(1))
+    with open(path, "wb") as file:
+        file.write(b"MATLAB 5.0 MAT-file".ljust(124) + b"\x00\x01IM")
+    for name, width, numbers in (("X", d, columns), ("y", 1, labels)):
+        start = path.stat().st_size
+        with open(path, "ab") as file:
+            for piece in matrix(name, n, width, numbers):
+                file.write(piece)
+        if packed:
+            pack(path, start)
 
 
 def lengthen(path, to, n, d, times):
@@ -78,6 +127,9 @@ def jobs(folder):
     yield ["transform", model, long]
     yield ["convert", long, folder / "out.csv"]
     yield ["info", long]
+    yield ["fit", folder / "plain.mat", "--method", "lda", "-q"]
+    yield ["convert", folder / "plain.mat", folder / "out.csv"]
+    yield ["info", folder / "packed.mat"]
     yield ["info", model]
     yield ["rank", model]
 
@@ -139,6 +191,8 @@ def main():
         folder = Path(name)
         npy(folder / "data.npy", numbers // 400, 400, 5)
         lengthen(folder / "data.npy", folder / "long.npy", numbers // 400, 400, -(-LONG // (8 * numbers)))
+        for kind in ("plain", "packed"):
+            mat(folder / (kind + ".mat"), numbers // 200, 400, 5, kind == "packed")
         base = run("fit", ROOT / "data" / "iris.arff", "-q")[2]
         assert run("fit", folder / "data.npy", "--method", "lda", "-q", "-o", folder / "model.rlar")[0] == 0
         for job in jobs(folder):
@@ -149,9 +203,9 @@ def main():
             wrong += len(faults)
             for fault in faults:
                 print("rlar %s: %s" % (" ".join(map(str, job)), fault), file=sys.stderr)
-    print("%d runs of fit (17 methods), evaluate, tune, predict, transform, convert, info and rank under --max-memory: "
-          "%d refused with the figures, among them all with a third of the need of those that hold their input; predict and "
-          "transform hold less than two blocks of samples; at most %.1f MiB above limit and program, %d wrong"
+    print("%d runs of fit (17 methods), evaluate, tune, predict, transform, convert, info and rank, of NPY and MATLAB files, "
+          "under --max-memory: %d refused with the figures, among them all with a third of the need of those that hold their "
+          "input; predict and transform hold less than two blocks of samples; at most %.1f MiB above limit and program, %d wrong"
           % (runs, refusals, worst / 2**20, wrong))
     return 1 if wrong else 0
 
