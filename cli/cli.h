@@ -117,8 +117,8 @@ void cli_words_free(cli_words *list);
 int cli_out_open(cli *c, const char *path); /* NULL or "-": standard output */
 /* Can the file be made, and is it none of those that are read? Better to know at once. */
 int cli_out_probe(cli *c, const char *path);
-/* Would what is written there stand among the results on standard output? */
-bool cli_out_mixed(const char *path);
+/* What an option names is not to stand among the results or the messages. NULL is legal. */
+int cli_out_alone(cli *c, const char *option, const char *what, const char *path);
 void cli_write(cli *c, const char *bytes, size_t size);
 void cli_printf(cli *c, const char *format, ...) CLI_PRINTF(2, 3);
 void cli_csv(cli *c, const char *text);  /* one field, quoted where it must be */

@@ -278,20 +278,22 @@ static int fit(cli *c, cli_data *data, const rlar_params *params, const rlar_fit
 
 /* The files are made at the end; that they can be is seen before an hour of fitting. */
 static int check_outputs(cli *c) {
-    const char *model = c->args.output, *lines = c->args.trace;
-    if (model != NULL && cli_out_mixed(model))
-        return cli_usage(c, "-o: a model cannot go to standard output, name a file");
-    if (lines != NULL && cli_out_mixed(lines))
-        return cli_usage(c, "--trace: a trace cannot go to standard output, name a file");
+    const char *model = c->args.output, *lines = c->args.trace, *kept = c->args.checkpoint;
+    int code = cli_out_alone(c, "-o", "a model", model);
+    if (code == 0)
+        code = cli_out_alone(c, "--trace", "a trace", lines);
+    if (code == 0)
+        code = cli_out_alone(c, "--checkpoint", "a checkpoint", kept);
+    if (code != 0)
+        return code;
     if (model != NULL && lines != NULL && cli_same_path(model, lines))
         return cli_usage(c, "-o and --trace are the same file, %s; name two", model);
-    const char *kept = c->args.checkpoint;
     if (kept != NULL && ((model != NULL && cli_same_path(kept, model)) ||
                          (lines != NULL && cli_same_path(kept, lines))))
         return cli_usage(c, "--checkpoint and %s are the same file; name two", kept);
     if (c->args.dry_run > 0)
         return 0;
-    int code = cli_out_probe(c, model);
+    code = cli_out_probe(c, model);
     code = code == 0 ? cli_out_probe(c, lines) : code;
     return code == 0 ? cli_out_probe(c, kept) : code;
 }

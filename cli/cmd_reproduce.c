@@ -118,7 +118,9 @@ static int plan(cli *c, reproduction *r) {
     r->spec.coarse = r->spec.race = a->full_grid == 0;
     r->spec.classifier = "1nn"; /* the paper's, and the default */
     r->spec.journal = a->resume;
-    int code = check_tables(c, r);
+    int code = cli_out_alone(c, "--resume", "a journal", a->resume);
+    if (code == 0)
+        code = check_tables(c, r);
     if (code == 0 && a->json == 0 && a->list == 0 && a->dry_run == 0)
         for (int i = 0; i < a->words && code == 0; i++)
             if (figure_known(a->word[i]))

@@ -26,10 +26,10 @@ static int try_to_make(cli *c, const char *path) {
 }
 
 /* However it is named: /dev/stdout, or the file that the shell has put there. */
-static bool leads_to_stdout(const char *path, struct stat *there) {
+static bool leads_to(int fd, const char *path, struct stat *there) {
     struct stat own;
-    return stat(path, there) == 0 && fstat(STDOUT_FILENO, &own) == 0 &&
-           there->st_dev == own.st_dev && there->st_ino == own.st_ino;
+    return stat(path, there) == 0 && fstat(fd, &own) == 0 && there->st_dev == own.st_dev &&
+           there->st_ino == own.st_ino;
 }
 
 /* Also as /dev/stdout; but where that is a file, it is written as a whole like any other, and
@@ -37,14 +37,21 @@ static bool leads_to_stdout(const char *path, struct stat *there) {
 static bool is_stdout(const char *path) {
     struct stat there;
     return path == NULL || strcmp(path, "-") == 0 ||
-           (leads_to_stdout(path, &there) && !S_ISREG(there.st_mode));
+           (leads_to(STDOUT_FILENO, path, &there) && !S_ISREG(there.st_mode));
 }
 
 /* /dev/null mixes nothing. */
-bool cli_out_mixed(const char *path) {
+static bool mixes(int fd, const char *path) {
     struct stat there;
-    return strcmp(path, "-") == 0 ||
-           (leads_to_stdout(path, &there) && (!S_ISCHR(there.st_mode) || isatty(STDOUT_FILENO)));
+    return leads_to(fd, path, &there) && (!S_ISCHR(there.st_mode) || isatty(fd));
+}
+
+int cli_out_alone(cli *c, const char *option, const char *what, const char *path) {
+    const bool out = path != NULL && (strcmp(path, "-") == 0 || mixes(STDOUT_FILENO, path));
+    if (path == NULL || (!out && !mixes(STDERR_FILENO, path)))
+        return 0;
+    return cli_usage(c, "%s: %s cannot go to standard %s, name a file", option, what,
+                     out ? "output" : "error");
 }
 
 /* Nothing is written there: the path names standard output, or another rank writes. */

@@ -145,7 +145,9 @@ int cli_plan_make(cli *c, const char *methods, cli_plan *p) {
     p->spec.coarse = a->coarse;
     p->spec.journal = a->resume;
     p->spec.fill = a->missing == RLAR_MISSING_MEAN;
-    int code = plan_methods(c, p, methods);
+    int code = cli_out_alone(c, "--resume", "a journal", a->resume);
+    if (code == 0)
+        code = plan_methods(c, p, methods);
     if (code == 0)
         code = plan_grid(c, p);
     rlar_eval_spec spec = p->spec;

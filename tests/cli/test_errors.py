@@ -357,10 +357,18 @@ class Messages(Case):
             os.close(write)
             self.assertEqual((process.communicate(timeout=support.TIMEOUT)[1], process.returncode), (b"", 0))
 
+    def test_a_journal_among_results_or_messages(self):
+        self.write("good.csv", odd_inputs.GOOD)
+        for command in ("evaluate good.csv --methods lda --folds 2", "tune good.csv --method rr --folds 2",
+                        "reproduce uci --data-dir . --methods lda"):
+            for name, stream in (("-", "output"), ("/dev/stdout", "output"), ("/dev/stderr", "error")):
+                self.fails(USAGE, *command.split(), "--resume", name,
+                           says=f"--resume: a journal cannot go to standard {stream}, name a file")
+
     def test_a_model_among_its_report(self):
         """However standard output is called, fit reports there; /dev/null mixes nothing."""
         self.write("good.csv", odd_inputs.GOOD)
-        for option in ("-o", "--trace"):
+        for option in ("-o", "--trace", "--checkpoint"):
             for name in ("-", "/dev/stdout", "/dev/fd/1"):
                 self.fails(USAGE, "fit", "good.csv", option, name, says=r"cannot go to standard output, name a file")
             with open(self.path("mixed"), "wb") as out:
