@@ -59,10 +59,11 @@ typedef struct array {
     char name[160]; /* "file.npz:X", for error texts */
 } array;
 
-/* Members are files: the array X is called X.npy. */
-static const rlar_zip_member *find_member(const rlar_zip *zip, const char *name) {
+/* Members are files: the array X is called X.npy. The first one behind `before`, or of all. */
+static const rlar_zip_member *find_member(const rlar_zip *zip, const char *name,
+                                          const rlar_zip_member *before) {
     const size_t length = strlen(name);
-    for (int64_t i = 0; i < zip->count; i++) {
+    for (int64_t i = before ? before - zip->member + 1 : 0; i < zip->count; i++) {
         const rlar_zip_member *m = &zip->member[i];
         if (m->name_length == length + 4 && memcmp(m->name, name, length) == 0 &&
             memcmp(m->name + length, ".npy", 4) == 0)
@@ -79,15 +80,21 @@ static void append(char *buf, size_t size, const char *text, size_t length) {
     buf[used + count] = '\0';
 }
 
-/* Read the first member of the list that exists. */
+/* Read the first member of the list that exists. Which of two with one name is meant, nobody knows:
+ * NumPy takes the last. */
 static rlar_status load_array(npz_parser *p, const rlar_zip *zip, const char *const *names,
                               array *out) {
     const rlar_zip_member *m = NULL;
     const char *bytes;
     for (; *names && !m; names++)
-        m = find_member(zip, *names);
+        m = find_member(zip, *names, NULL);
     if (!m)
         return RLAR_OK;
+    if (find_member(zip, names[-1], m))
+        return rlar__fail(p->ctx, RLAR_E_DATA,
+                          "%s: the member %s.npy is there twice; save the arrays again with "
+                          "numpy.savez",
+                          p->file, names[-1]);
     append(out->name, sizeof out->name, p->file, strlen(p->file));
     append(out->name, sizeof out->name, ":", 1);
     append(out->name, sizeof out->name, m->name, m->name_length);
@@ -193,7 +200,7 @@ static rlar_status push_rows(npz_parser *p, const array *x, const array *y) {
 
 /* A SciPy sparse matrix has a member `data`, too, but that is not the samples. */
 static rlar_status push_arrays(npz_parser *p, const rlar_zip *zip, array a[3]) {
-    if (find_member(zip, "indptr"))
+    if (find_member(zip, "indptr", NULL))
         return rlar__fail(
             p->ctx, RLAR_E_UNSUPPORTED,
             "%s: a SciPy sparse matrix (member indptr); save X.toarray() with numpy.savez, "

@@ -9,6 +9,8 @@ import io
 import re
 import struct
 import unittest
+import warnings
+import zipfile
 import zlib
 from pathlib import Path
 
@@ -201,6 +203,14 @@ class SameTable(Case):
         for compressed in (False, True):
             self.both("t.npz", npz(compressed, X=X, y=Y))
             self.same("reversed.npz", npz(compressed, y=Y, X=X))
+
+    def test_npz_with_a_member_twice(self):
+        """NumPy takes the last, others the first: it is not guessed."""
+        self.write("t.npz", npz(X=X, y=Y))
+        with warnings.catch_warnings(), zipfile.ZipFile(self.path("t.npz"), "a") as file:
+            warnings.simplefilter("ignore")
+            file.writestr("X.npy", npy(X + 100))
+        self.fails(DATA, "info", "t.npz", says="t.npz: the member X.npy is there twice; save the arrays again")
 
     def test_folder_of_images(self):
         for index, (row, label) in enumerate(zip(X, Y)):
