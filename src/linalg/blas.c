@@ -256,22 +256,34 @@ static void open_once(void) {
         put_back(core, old_core);
 }
 
+/* NULL for no bytes, MAP_FAILED where the system refuses. */
+static void *map(size_t bytes, int flags) {
+    return bytes == 0 ? NULL
+                      : mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
+}
+
+static void unmap(void *room, size_t bytes) {
+    if (room && room != MAP_FAILED)
+        munmap(room, bytes);
+}
+
 /* OpenBLAS takes a buffer of 128 MiB of address space for every thread that calls it at once, and
- * tries for ever when it cannot have it (under ulimit -v, say). Ask the system first, with the same
- * kind of mapping; the pages are not touched. */
+ * tries for ever when it cannot have it (under ulimit -v, say). Ask the system first; the pages are
+ * not touched. Those buffers come one by one, and little of each is used: all in one mapping they
+ * would be refused for being more than the machine has. */
 static rlar_status check_room(rlar_ctx *ctx, int64_t beside) {
     const size_t buffers = ctx->blas_room ? 0 : (size_t)ctx->threads * 129 << 20;
-    const size_t bytes = buffers + (size_t)beside;
-    if (bytes == 0)
-        return RLAR_OK;
-    void *room = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (room == MAP_FAILED)
+    void *room = map(buffers, MAP_NORESERVE);
+    void *more = room == MAP_FAILED ? MAP_FAILED : map((size_t)beside, 0);
+    unmap(room, buffers);
+    unmap(more, (size_t)beside);
+    if (more == MAP_FAILED)
         return rlar__fail(
             ctx, RLAR_E_NOMEM,
             "the computation needs %zu MiB of address space on %d threads and the system "
             "refuses; raise the limit (ulimit -v), use fewer threads or less data",
-            bytes >> 20, ctx->threads);
-    munmap(room, bytes);
+            (buffers + (size_t)beside) >> 20, ctx->threads);
     ctx->blas_room = true;
     return RLAR_OK;
 }

@@ -70,6 +70,10 @@ class SameBytes(Models):
             models = {self.fit("--threads", t, *options) for t in ("1", "2", "1", "2", "3")}
             self.assertEqual(len(models), 1, options)
 
+    def test_as_many_threads_as_there_may_be(self):
+        """Their buffers together are more than the machine has, and hardly used."""
+        self.assertEqual(self.fit("--threads", "256"), self.fit("--threads", "1"))
+
     def test_options_that_must_not_matter(self):
         plain = self.fit()
         for options in (["--deterministic"], ["--max-memory", "1G"], ["-v"], ["--seed", "5"], ["--json"]):
