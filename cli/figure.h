@@ -96,7 +96,10 @@ int cli_figure_panels(cli *c, const cli_results *results, cli_make_panel *make, 
 
 /* ---- the figures ---- */
 
-/* How many axes of its "grid" vary; 0 also where no cell has an accuracy. */
+/* Not too many classes for a figure? */
+bool cli_confusion_shows(const cli_result *result);
+/* How many axes of its "grid" vary; 0 also where no cell has an accuracy, -1 where it is too large
+ * for a figure. */
 int cli_grid_axes(cli *c, const cli_result *result, int *axes);
 /* From results that have the key in question; --against and --order come from the options. */
 int cli_figure_heatmap(cli *c, const cli_results *results, cli_figure *figure);

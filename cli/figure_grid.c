@@ -13,6 +13,9 @@
 enum { MOST_TEXTS = 12, MOST_CURVES = 20 };
 /* More than anybody sees; every cell is looked for among the values of each axis. */
 enum { MOST_VALUES = 1000, MOST_CELLS = 100000 };
+static const char MANY_VALUES[] =
+    "an axis of \"grid\" has more than 1000 values, which no figure shows";
+static const char MANY_CELLS[] = "\"grid\" has more than 100000 cells, which no figure shows";
 /* Equal accuracies may differ by rounding. */
 static const double SAME_PERCENT = 1e-10;
 
@@ -61,7 +64,7 @@ static const char *read_axis(const char *name, const json_t *cells, axis *out) {
         if (axis_index(out, value) < 0)
             out->value[out->count++] = value;
         if (out->count > MOST_VALUES)
-            return "an axis of \"grid\" has more than 1000 values, which no figure shows";
+            return MANY_VALUES;
     }
     if (out->numbers)
         qsort(out->value, (size_t)out->count, sizeof *out->value, compare_numbers);
@@ -80,15 +83,15 @@ static double accuracy(const json_t *cell) {
     return json_is_number(value) ? 100 * json_number_value(value) : NAN;
 }
 
-static int read_grid(cli *c, const cli_result *result, grid *g) {
+/* Returns what is wrong with it, or NULL. */
+static const char *read_grid(const cli_result *result, grid *g) {
     const json_t *object = json_object_get(result->entry, "grid");
     const json_t *axes = json_object_get(object, "axes");
     *g = (grid){.cells = json_object_get(object, "cells"), .best = NAN};
     if (!json_is_array(axes) || !json_is_array(g->cells) || json_array_size(g->cells) == 0)
-        return cli_result_bad(c, result, "\"grid\" has no lists \"axes\" and \"cells\"");
+        return "\"grid\" has no lists \"axes\" and \"cells\"";
     if (json_array_size(g->cells) > MOST_CELLS)
-        return cli_result_bad(c, result,
-                              "\"grid\" has more than 100000 cells, which no figure shows");
+        return MANY_CELLS;
     g->axis = cli_alloc(json_array_size(axes) * sizeof *g->axis);
     for (size_t i = 0; i < json_array_size(axes); i++) {
         const char *name = json_string_value(json_array_get(axes, i));
@@ -97,21 +100,22 @@ static int read_grid(cli *c, const cli_result *result, grid *g) {
         g->n_axes += name != NULL;
         if (wrong) {
             grid_free(g);
-            return cli_result_bad(c, result, wrong);
+            return wrong;
         }
         if (g->axis[g->n_axes - 1].count < 2)
             free(g->axis[--g->n_axes].value);
     }
     for (size_t i = 0; i < json_array_size(g->cells); i++)
         g->best = fmax(g->best, accuracy(json_array_get(g->cells, i)));
-    return 0;
+    return NULL;
 }
 
 int cli_grid_axes(cli *c, const cli_result *result, int *axes) {
     grid g;
-    const int code = read_grid(c, result, &g);
-    if (code != 0)
-        return code;
+    const char *wrong = read_grid(result, &g);
+    *axes = -1;
+    if (wrong)
+        return wrong == MANY_VALUES || wrong == MANY_CELLS ? 0 : cli_result_bad(c, result, wrong);
     *axes = isnan(g.best) ? 0 : g.n_axes;
     grid_free(&g);
     return 0;
@@ -136,9 +140,9 @@ static int wrong_axes(cli *c, const cli_result *result, grid *g, int expected) {
 }
 
 static int read_axes(cli *c, const cli_result *result, int expected, grid *g) {
-    const int code = read_grid(c, result, g);
-    if (code != 0)
-        return code;
+    const char *wrong = read_grid(result, g);
+    if (wrong)
+        return cli_result_bad(c, result, wrong);
     if (g->n_axes != expected)
         return wrong_axes(c, result, g, expected);
     if (!isnan(g->best))

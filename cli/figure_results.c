@@ -51,6 +51,10 @@ static char **class_names(const json_t *classes) {
     return name;
 }
 
+bool cli_confusion_shows(const cli_result *result) {
+    return json_array_size(json_object_get(result->entry, "classes")) <= MOST_CLASSES;
+}
+
 static int confusion_panel(cli *c, const cli_result *result, cli_cells *out) {
     const json_t *classes = json_object_get(result->entry, "classes");
     const json_t *matrix = json_object_get(result->entry, "confusion");
@@ -59,7 +63,7 @@ static int confusion_panel(cli *c, const cli_result *result, cli_cells *out) {
         return cli_result_bad(c, result,
                               "\"confusion\" is not a matrix of counts, with a row and "
                               "a column for each of \"classes\"");
-    if (json_array_size(classes) > MOST_CLASSES)
+    if (!cli_confusion_shows(result))
         return cli_result_bad(c, result, "too many classes to draw; the limit is 1000");
     out->columns = out->rows = (int)json_array_size(classes);
     const size_t count = (size_t)out->rows * (size_t)out->columns;

@@ -178,7 +178,10 @@ static int figures_confusion(cli *c, gallery *g, const cli_results *results) {
                 (larger || (same && accuracy(&item[j]) > accuracy(best))))
                 best = &item[j];
         }
-        if (best != NULL)
+        if (best != NULL && !cli_confusion_shows(best))
+            cli_printf(c, "<p class=\"soft\">A confusion matrix of %zu classes is not shown.</p>\n",
+                       json_array_size(json_object_get(best->entry, "classes")));
+        else if (best != NULL)
             code = figure_of(c, g, cli_figure_confusion, best, 1,
                              "Confusion matrix of the best method");
     }
@@ -196,6 +199,10 @@ static int figures_grids(cli *c, gallery *g, const cli_results *results) {
         if (json_object_get(result->entry, "grid") == NULL)
             continue;
         code = cli_grid_axes(c, result, &axes);
+        if (code == 0 && axes < 0)
+            cli_printf(
+                c, "<p class=\"soft\">A grid of %zu cells is too large to be shown.</p>\n",
+                json_array_size(json_object_get(json_object_get(result->entry, "grid"), "cells")));
         if (code == 0 && axes == 1)
             code = figure_of(c, g, cli_figure_sweep, result, 1, "Accuracy over the grid");
         else if (code == 0 && axes == 2)

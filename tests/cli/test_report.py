@@ -406,10 +406,20 @@ class Refused(Report):
         self.fails(DATA, "report", "a.json", "-o", "r.html", says="5001 results")
         few = {"axes": ["a"], "cells": [{"a": i, "accuracy": 0.5} for i in range(1001)]}
         many = {"axes": ["a"], "cells": [{"a": i % 2, "accuracy": 0.5} for i in range(100001)]}
-        for cells, says in ((few, "more than 1000 values"), (many, "more than 100000 cells")):
+        for cells, says, count in ((few, "more than 1000 values", 1001), (many, "more than 100000 cells", 100001)):
             self.results("a.json", [dict(result(), grid=cells)])
-            self.fails(DATA, "report", "a.json", "-o", "r.html", says=says)
             self.fails(DATA, "plot", "ksweep", "a.json", "-o", "r.svg", says=says)
+            self.shown_without(f"A grid of {count} cells is too large to be shown.")
+        classes = [f"c{i}" for i in range(1001)]
+        self.results("a.json", [dict(result(), classes=classes, confusion=[[int(i == j) for j in range(1001)] for i in range(1001)])])
+        self.fails(DATA, "plot", "confusion", "a.json", "-o", "r.svg", says="too many classes to draw; the limit is 1000")
+        self.shown_without("A confusion matrix of 1001 classes is not shown.")
+
+    def shown_without(self, line):
+        """The page is there, and tells what no figure shows."""
+        page = self.page("a.json")
+        if shutil.which("gnuplot"):
+            self.assertIn(line, page)
 
     def test_memory_limit_holds_for_json(self):
         """Whatever the text grows to; that of all files together; and a file of results needs little."""
