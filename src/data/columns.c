@@ -87,17 +87,24 @@ static rlar_status label_by_option(rlar_ctx *ctx, const rlar_column_rule *rule,
     return RLAR_OK;
 }
 
-static int64_t label_by_rule(const rlar_column_rule *rule, const rlar_columns *columns) {
+int64_t rlar__columns_usual(const rlar_columns *columns, const rlar_model *model) {
     static const char *const usual[] = {"label", "class", "target", "y"};
-    const bool named = by_name(rule, columns);
-    if (columns->count == rule->features)
-        return -1;
     for (size_t k = 0; k < sizeof usual / sizeof *usual; k++)
         for (int64_t j = 0; j < columns->names.count; j++) {
             const char *name = rlar__texts_at(&columns->names, j);
-            if (strcasecmp(name, usual[k]) == 0 && !(named && model_has(rule->model, name)))
+            if (strcasecmp(name, usual[k]) == 0 && !(model && model_has(model, name)))
                 return j;
         }
+    return -1;
+}
+
+static int64_t label_by_rule(const rlar_column_rule *rule, const rlar_columns *columns) {
+    const bool named = by_name(rule, columns);
+    if (columns->count == rule->features)
+        return -1;
+    const int64_t usual = rlar__columns_usual(columns, named ? rule->model : NULL);
+    if (usual >= 0)
+        return usual;
     const int64_t last = columns->count - 1;
     return named && model_has(rule->model, rlar__texts_at(&columns->names, last)) ? -1 : last;
 }

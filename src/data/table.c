@@ -12,6 +12,7 @@
 #include "data/table.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -139,6 +140,23 @@ static rlar_status no_label_columns(const rlar_sink *s) {
                       s->rule.file, rlar__token(s->rule.label, strlen(s->rule.label), token));
 }
 
+/* With labels from a file of their own every column is a feature: one that holds the labels, too,
+ * would make a model that has seen the answers. */
+static void warn_of_label(rlar_sink *s) {
+    const int64_t column =
+        s->labels && !s->rule.model ? rlar__columns_usual(&s->columns, NULL) : -1;
+    char text[RLAR_TOKEN_SIZE + 128], token[RLAR_TOKEN_SIZE];
+    if (column < 0)
+        return;
+    const char *name = rlar__texts_at(&s->columns.names, column);
+    const rlar_place at = {.file = s->rule.file, .line = 1};
+    snprintf(text, sizeof text,
+             "column '%s' is taken for a feature, since the labels are in a file of their own; if "
+             "it holds labels, take it out",
+             rlar__token(name, strlen(name), token));
+    rlar__sink_guess(s, &at, text);
+}
+
 rlar_status rlar__sink_settle(rlar_sink *s, int64_t count, bool own_label, bool sparse) {
     if ((own_label || sparse) && s->rule.label && !s->no_labels)
         return no_label_columns(s);
@@ -165,6 +183,7 @@ rlar_status rlar__sink_settle(rlar_sink *s, int64_t count, bool own_label, bool 
         rlar__sink_guess(s, &at,
                          "column 1 has no name and is taken for a feature, column1; if it counts "
                          "the samples, take it out of the file");
+    warn_of_label(s);
     s->labelled = !s->no_labels && (s->labels || own_label || s->columns.label >= 0);
     return RLAR_OK;
 }

@@ -30,6 +30,9 @@ typedef struct rlar_columns {
     rlar_texts features; /* names of the d features, or none */
 } rlar_columns;
 
+/* The first column that is named as labels usually are, but for features of the model (or NULL);
+ * -1: there is none. */
+int64_t rlar__columns_usual(const rlar_columns *columns, const rlar_model *model);
 /* Find the label and the features among the columns. */
 rlar_status rlar__columns_settle(rlar_ctx *ctx, const rlar_column_rule *rule,
                                  rlar_columns *columns);

@@ -346,6 +346,9 @@ def successes():
     yield Odd("index column of a data frame", "fit frame.csv", OK,
               (r"rlar: warning: frame\.csv:1: column 1 has no name", r"take it out"),
               {"frame.csv": "".join(f"{i if i else ''},{line}\n" for i, line in enumerate(GOOD.splitlines()))})
+    yield Odd("labels in a file and in a column", "fit good.csv --labels labels.txt", OK,
+              (r"rlar: warning: good\.csv:1: column 'label' is taken for a feature", r"take it out"),
+              {**CSV, "labels.txt": "".join(line.rsplit(",", 1)[1] + "\n" for line in GOOD.splitlines()[1:])})
     yield Odd("class of one sample", "fit single.csv", OK, (r"rlar: warning.*neighbour",),
               {"single.csv": relabelled([9] + list(Y[1:]))})
     yield Odd("class with no more than k samples", "fit good.csv -k 8", OK,
