@@ -66,7 +66,7 @@ ROWS = [
         B + "same_answer --count 12", B + "same_answer"),
     Row("order", "permuted samples and features, renamed classes, moved data: the same result, with every choice and scaling",
         B + "permuted --count 45", B + "permuted --count 300"),
-    Row("races", "no data race with 16 threads on one model and 64 contexts, and where files are read by several (ThreadSanitizer)",
+    Row("races", "no data race with 16 threads on one model or data set, from its very first use on, with 64 contexts, and where files are read by several (ThreadSanitizer)",
         V + "races.py --count 200", V + "races.py --count 2000"),
     Row("locale", "a decimal comma changes nothing", V + "comma_locale.py", V + "comma_locale.py"),
     Row("minima", "RLAR's own solver ends where SciPy does", V + "minima.py", V + "minima.py"),

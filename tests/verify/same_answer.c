@@ -7,6 +7,7 @@
  *
  * N configurations (default: each once), fits and evaluations in turn. */
 
+#include "record.h"
 #include "trial.h"
 
 static const int thread_counts[] = {1, 1, 2, 3, 4, 8, 16}; /* twice 1: run to run */
@@ -17,26 +18,6 @@ enum {
     SPLITS = 3,
     MAX_VARIANTS = 128
 };
-
-/* All that was answered, one after another. */
-typedef struct record {
-    char *bytes;
-    size_t size, room;
-} record;
-
-static void keep(record *r, const void *bytes, size_t size) {
-    if (r->size + size > r->room) {
-        r->room = 2 * (r->size + size);
-        r->bytes = realloc(r->bytes, r->room);
-        assert_non_null(r->bytes);
-    }
-    memcpy(r->bytes + r->size, bytes, size);
-    r->size += size;
-}
-
-static void keep_numbers(record *r, const double *x, int64_t count) {
-    keep(r, x, (size_t)count * sizeof *x);
-}
 
 /* ---- Fits ---- */
 
@@ -110,7 +91,7 @@ static record fit_record(const labelled *s, const variant *v, const char *scale,
     keep_answers(ctx, model, s, s->n, &once);
     /* A sample alone, blocks of an odd size, blocks that do not divide the threads' share. */
     keep_answers(ctx, loaded, s, threads == 1 ? 1 : 7 * threads, &again);
-    if (once.size != again.size || memcmp(once.bytes, again.bytes, once.size) != 0)
+    if (!same_record(&once, &again))
         fail_msg("%s %s, %s, %d threads: other answers after save and load, in pieces", method,
                  v->settings, scale, threads);
     keep(&r, once.bytes, once.size);
@@ -126,24 +107,6 @@ static record fit_record(const labelled *s, const variant *v, const char *scale,
 }
 
 /* ---- Evaluations ---- */
-
-static void keep_result(const rlar_eval *eval, record *r) {
-    rlar_eval_result e = RLAR_INIT(rlar_eval_result);
-    assert_int_equal(rlar_eval_get(eval, 0, &e), RLAR_OK);
-    const double *const per_trial[] = {e.accuracy, e.balanced, e.macro_f1};
-    const double means[] = {e.accuracy_mean, e.accuracy_std,  e.balanced_mean,
-                            e.balanced_std,  e.macro_f1_mean, e.macro_f1_std};
-    const int64_t counts[] = {e.trials, e.failed, e.cells, e.n_selected};
-    for (int i = 0; i < 3; i++)
-        keep_numbers(r, per_trial[i], e.trials);
-    keep_numbers(r, means, 6);
-    keep(r, counts, sizeof counts);
-    keep(r, e.confusion, 9 * sizeof *e.confusion);
-    if (e.cell_accuracy)
-        keep_numbers(r, e.cell_accuracy, e.cells);
-    if (e.n_selected > 0)
-        keep(r, e.selected, (size_t)e.n_selected * sizeof *e.selected);
-}
 
 static record eval_record(const labelled *s, const char *method, rlar_tune tune, rlar_split split,
                           int threads) {
@@ -186,7 +149,7 @@ static void compare_record(tally *t, record r, int i, const char *what, record *
         *first = r;
         return;
     }
-    if (r.size != first->size || memcmp(r.bytes, first->bytes, r.size) != 0) {
+    if (!same_record(&r, first)) {
         t->wrong++;
         fprintf(stderr, "%s: other bits on %d threads\n", what, thread_counts[i]);
     }
