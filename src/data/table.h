@@ -153,6 +153,9 @@ void rlar__sink_missing(rlar_sink *sink, int64_t column);
 /* The label that a parser gave, or its absence: the same in every row. */
 rlar_status rlar__sink_label(rlar_sink *sink, const rlar_place *at, const char *label,
                              size_t length);
+/* No name that a model cannot keep. */
+rlar_status rlar__sink_check_name(rlar_sink *sink, const rlar_place *at, const char *what,
+                                  const char *text, size_t length);
 /* The class of a label text: of the model; by appearance in a stream; else sorted out at the end.
  */
 rlar_status rlar__sink_class(rlar_sink *sink, const rlar_place *at, const char *text, size_t length,
