@@ -506,7 +506,8 @@ typedef struct rlar_axis {
     int64_t n_values;
 } rlar_axis;
 
-/* A split that the caller has made: sample numbers. No sample may be in both, or twice in one. */
+/* A split that the caller has made: sample numbers. No sample may be in both, or twice in one.
+ * Those of a class that only the test part has are answered wrong, whatever the method. */
 typedef struct rlar_rows {
     const int64_t *train, *test;
     int64_t n_train, n_test;

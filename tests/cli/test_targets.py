@@ -1,7 +1,7 @@
 """Where a file cannot be written, or is no plain file: full disks, size limits, folders, links, pipes, devices.
 
 What a refused run leaves is what was there before. As root, who may write everywhere, the program is run by
-nobody where permissions matter; a small file system is mounted where that is possible.
+nobody where permissions matter; a small file system and a read-only one are mounted where that is possible.
 """
 
 import os
@@ -28,6 +28,22 @@ class Targets(Case):
         self.write("big.csv", table_text(x, y) * 3000)
         self.ok("fit", "t.csv", "-o", "m.rlar")
         self.model = self.path("m.rlar").read_bytes()
+
+    # What follows `unshare --mount`: the folder $1 is mounted on itself, read-only, and the rest is run. No other process
+    # sees it, and it goes when the last one in it does.
+    READ_ONLY = 'mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" || exit 99; shift; exec "$@"'
+
+    def run_read_only(self, place, *args):
+        """Run where this folder is on a read-only file system, for root too, or skip. Others mount in a user namespace."""
+        if not shutil.which("unshare"):
+            self.skipTest("there is no unshare")
+        rights = [] if os.geteuid() == 0 else ["--map-root-user"]
+        done = subprocess.run(["unshare", *rights, "--mount", "sh", "-c", self.READ_ONLY, "sh", place, support.PROGRAM,
+                               *map(str, args)], cwd=self.folder, env=clean_environment(), preexec_fn=default_signals,
+                              capture_output=True, timeout=support.TIMEOUT, check=False)
+        if done.returncode in (1, 99) and not done.stderr.startswith(b"rlar: "):
+            self.skipTest(f"no file system can be mounted here: {done.stderr.decode().strip()}")
+        return done.returncode, done.stderr.decode()
 
     def run_limited(self, *args, limit=None, user=None, descriptors=None):
         """Run with a limit on the size of files or on open ones, or as another user."""
@@ -113,6 +129,27 @@ class Targets(Case):
                          r"cannot create the file: Permission denied", before)
         self.path("t.csv").chmod(0o600)
         self.refused(self.run_limited("info", "t.csv", user=NOBODY), r"t\.csv: .*Permission denied", before)
+
+    def test_read_only_file_system(self):
+        """Nothing is written beside the old files, which can still be read; nor through a link from elsewhere."""
+        place = self.path("ro")
+        place.mkdir()
+        (place / "old.rlar").write_bytes(self.model)
+        (place / "old.npy").write_bytes(b"the old file")
+        self.path("link").symlink_to("ro/new.rlar")
+        evaluated = ("evaluate", "t.csv", "--methods", "rr", "--train-per-class", "5", "--trials", "2")
+        before = snapshot(self.folder)
+        code, err = self.run_read_only(place, "predict", "ro/old.rlar", "t.csv", "-q")
+        self.assertEqual((code, err), (0, ""))
+        for args in (("fit", "t.csv", "-o", "ro/old.rlar"), ("fit", "t.csv", "-o", "ro/new.rlar"),
+                     ("fit", "t.csv", "-o", "link"), ("fit", "t.csv", "--trace", "ro/trace.csv"),
+                     ("fit", "t.csv", "--checkpoint", "ro/c.checkpoint", "--every", "1"),
+                     ("fit", "t.csv", "-o", "ro/old.rlar", "--trace", "trace.csv"),
+                     ("convert", "t.csv", "ro/old.npy"), ("predict", "m.rlar", "t.csv", "-o", "ro/p.txt"),
+                     ("transform", "m.rlar", "t.csv", "-o", "ro/z.csv.gz"), ("rank", "m.rlar", "-o", "ro/rank.txt"),
+                     (*evaluated, "--json", "-o", "ro/results.json"), (*evaluated, "--resume", "ro/fits.journal")):
+            with self.subTest(args=args):
+                self.refused(self.run_read_only(place, *args), r"^rlar: .*: .*Read-only file system", before)
 
     def test_folders(self):
         self.path("folder").mkdir()

@@ -113,14 +113,13 @@ static rlar_part hand_split(world *w, const rlar_eval_spec *s, int64_t trial, rl
     return part;
 }
 
-/* Accuracy of one fit; alpha NULL: as in the world's parameters. */
-static double hand_fit(world *w, const rlar_part *part, const char *alpha, const char *scale,
-                       const char *classifier, int64_t *counts) {
+/* The answers of one fit, numbered by the model; alpha NULL: as in the world's parameters. */
+static void hand_answers(world *w, const rlar_part *part, const char *alpha, const char *scale,
+                         const char *classifier, int64_t *classes) {
     rlar_fit_options fit = RLAR_INIT(rlar_fit_options);
     rlar_predict_options predict = RLAR_INIT(rlar_predict_options);
     rlar_params *params = NULL;
     rlar_model *model = NULL;
-    int64_t classes[N], right = 0;
     fit.scale = scale;
     fit.rows = part->train;
     fit.n_rows = part->n_train;
@@ -132,14 +131,21 @@ static double hand_fit(world *w, const rlar_part *part, const char *alpha, const
         assert_int_equal(rlar_params_set(w->ctx, params, "alpha", alpha), RLAR_OK);
     assert_true(rlar_fit(w->ctx, w->data, params, &fit, &model, NULL) >= 0);
     assert_true(rlar_predict(w->ctx, model, w->data, &predict, classes, NULL) >= 0);
+    rlar_model_free(model);
+    rlar_params_free(params);
+}
+
+/* Its accuracy. */
+static double hand_fit(world *w, const rlar_part *part, const char *alpha, const char *scale,
+                       const char *classifier, int64_t *counts) {
+    int64_t classes[N], right = 0;
+    hand_answers(w, part, alpha, scale, classifier, classes);
     for (int64_t i = 0; i < part->n_test; i++) {
         const int64_t truth = rlar_data_label(w->data, part->test[i]);
         right += classes[i] == truth;
         if (counts)
             counts[truth * C + classes[i]]++;
     }
-    rlar_model_free(model);
-    rlar_params_free(params);
     return (double)right / (double)part->n_test;
 }
 
@@ -472,6 +478,137 @@ static void test_lost_class(void **state) {
     world_close(&w);
 }
 
+/* ---- A class that only the test part has ---- */
+
+enum { LOST_TRIALS = C + 1, TESTED = 30 };
+
+typedef struct lost {
+    rlar_rows given[LOST_TRIALS];
+    int64_t train[LOST_TRIALS][N], test[LOST_TRIALS][N];
+} lost;
+
+/* The first half of the samples without a class trains, the other half is the test. In the last
+ * trial it is the first class again, and nothing else is tested. */
+static void lose_classes(lost *l) {
+    memset(l, 0, sizeof *l);
+    for (int t = 0; t < LOST_TRIALS; t++) {
+        rlar_rows *rows = &l->given[t];
+        for (int64_t i = 0; i < N; i++)
+            if (i < N - TESTED && i % C != t % C)
+                l->train[t][rows->n_train++] = i;
+            else if (i >= N - TESTED && (t < C || i % C == 0))
+                l->test[t][rows->n_test++] = i;
+        rows->train = l->train[t];
+        rows->test = l->test[t];
+    }
+}
+
+static rlar_eval_spec spec_of_lost(world *w, const lost *l, rlar_tune tune) {
+    rlar_eval_spec s = spec_of(w, tune);
+    s.split = RLAR_SPLIT_GIVEN;
+    s.given = l->given;
+    s.trials = LOST_TRIALS;
+    return s;
+}
+
+/* The model numbers the classes that it knows: those behind the lost one have moved up. */
+static void count_lost(world *w, lost *l, int t, int64_t *counts) {
+    const rlar_rows *rows = &l->given[t];
+    rlar_part part = {.train = l->train[t], .test = l->test[t]};
+    int64_t classes[N];
+    part.n_train = rows->n_train;
+    part.n_test = rows->n_test;
+    hand_answers(w, &part, NULL, NULL, NULL, classes);
+    for (int64_t i = 0; i < rows->n_test; i++) {
+        assert_in_range(classes[i], 0, C - 2);
+        counts[rows->test[i] % C * C + classes[i] + (classes[i] >= t % C)]++;
+    }
+}
+
+/* From the definitions; a class that occurs neither in the truth nor in the answers has no F1. */
+static void assert_metrics(const int64_t *counts, double accuracy, double balanced, double f1) {
+    double right = 0, all = 0, recalls = 0, tested = 0, scores = 0, occur = 0;
+    for (int i = 0; i < C; i++) {
+        const double hits = (double)counts[i * C + i];
+        double truth = 0, answers = 0;
+        for (int j = 0; j < C; j++) {
+            truth += (double)counts[i * C + j];
+            answers += (double)counts[j * C + i];
+        }
+        right += hits;
+        all += truth;
+        recalls += truth > 0 ? hits / truth : 0;
+        tested += truth > 0;
+        scores += truth + answers > 0 ? 2 * hits / (truth + answers) : 0;
+        occur += truth + answers > 0;
+    }
+    assert_true(fabs(accuracy - right / all) < 1e-15);
+    assert_true(fabs(balanced - recalls / tested) < 1e-15);
+    assert_true(fabs(f1 - scores / occur) < 1e-15);
+}
+
+/* Each of its samples is wrong, its recall and F1 are 0, and the other classes keep their own
+ * numbers in the confusion. */
+static void test_only_in_the_test(void **state) {
+    (void)state;
+    static const char *const methods[] = {"rlar", "rr", "lda"};
+    for (int m = 0; m < 3; m++) {
+        world w;
+        lost l;
+        world_open(&w, 2);
+        rlar_params_free(w.params);
+        assert_int_equal(rlar_params_new(w.ctx, methods[m], &w.params), RLAR_OK);
+        lose_classes(&l);
+        const rlar_eval_spec spec = spec_of_lost(&w, &l, RLAR_TUNE_NONE);
+        rlar_eval_result r;
+        rlar_eval *eval = evaluate(&w, &spec, &r);
+        int64_t all[C * C] = {0};
+        assert_int_equal(r.failed, 0);
+        assert_null(r.failure);
+        for (int t = 0; t < LOST_TRIALS; t++) {
+            int64_t counts[C * C] = {0};
+            count_lost(&w, &l, t, counts);
+            assert_int_equal(counts[t % C * (C + 1)], 0);
+            assert_metrics(counts, r.accuracy[t], r.balanced[t], r.macro_f1[t]);
+            assert_true(r.accuracy[t] <= 2.0 / 3 && r.balanced[t] <= 2.0 / 3);
+            assert_true(t == C || r.accuracy[t] > 1.0 / 3);
+            for (int i = 0; i < C * C; i++)
+                all[i] += counts[i];
+        }
+        assert_memory_equal(all, r.confusion, sizeof all);
+        assert_true(r.accuracy[C] == 0 && r.balanced[C] == 0 && r.macro_f1[C] == 0);
+        assert_true(r.train_min == 20 && r.train_max == 20 && r.test_min == 10 && r.test_max == 30);
+        rlar_eval_free(eval);
+        world_close(&w);
+    }
+}
+
+/* The choice by cross-validation is made among the classes of the training part, that by test
+ * accuracy with those of the test part; both go on where all answers are wrong. */
+static void test_only_in_the_test_tuned(void **state) {
+    (void)state;
+    const rlar_tune tunes[] = {RLAR_TUNE_ORACLE, RLAR_TUNE_CV};
+    const rlar_axis axis = {.name = "alpha", .values = alphas, .n_values = 3};
+    for (int i = 0; i < 2; i++) {
+        world w;
+        lost l;
+        world_open(&w, 2);
+        lose_classes(&l);
+        rlar_eval_spec spec = spec_of_lost(&w, &l, tunes[i]);
+        spec.axes = &axis;
+        spec.n_axes = 1;
+        rlar_eval_result r;
+        rlar_eval *eval = evaluate(&w, &spec, &r);
+        assert_int_equal(r.failed, 0);
+        for (int t = 0; t < LOST_TRIALS; t++)
+            assert_true(r.accuracy[t] <= 2.0 / 3 && (t == C) == (r.accuracy[t] == 0));
+        if (tunes[i] == RLAR_TUNE_CV)
+            assert_true(r.cell_accuracy[1] > 2.0 / 3);
+        rlar_eval_free(eval);
+        world_close(&w);
+    }
+}
+
 /* ---- The grid alone ---- */
 
 static void test_ties(void **state) {
@@ -657,6 +794,8 @@ int main(void) {
         cmocka_unit_test(test_fill),
         cmocka_unit_test(test_failed_trials),
         cmocka_unit_test(test_lost_class),
+        cmocka_unit_test(test_only_in_the_test),
+        cmocka_unit_test(test_only_in_the_test_tuned),
         cmocka_unit_test(test_ties),
         cmocka_unit_test(test_bad_axes),
         cmocka_unit_test(test_check_splits),

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Unit tests under a checker that needs a build or a run of its own.
+"""Unit tests under a checker that needs a build or a run of its own; under valgrind commands, too.
 
     tests/verify/sanitize.py memory      MemorySanitizer, the parts without BLAS (build-msan)
-    tests/verify/sanitize.py valgrind    memcheck, the unit tests that are quick (build)
-    ... --only NAME                      this test alone; may be given several times
+    tests/verify/sanitize.py valgrind    memcheck, the unit tests that are quick (build), and the commands of
+                                         checked_commands.py: every method with n > d and n < d, and the verbs
+    ... --only NAME                      this test alone, or `commands`; may be given several times
 
 The last line is the figure; the exit code is 0 only when every program ran tests, none failed and nothing was reported.
 
@@ -18,6 +19,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -71,6 +73,25 @@ def run(build, name, before, environment):
     return count, "" if right else f"test_{name}: {count} passed, exit code {done.returncode}\n{done.stdout}"
 
 
+def run_tests(workers, build, names, before, environment):
+    """What is said of each fault, and the figure."""
+    results = list(workers.map(lambda name: run(build, name, before, environment), names))
+    faults = [text for _, text in results if text]
+    return faults, f"{sum(count for count, _ in results)} unit tests in {len(names)} programs"
+
+
+def run_commands(workers, build):
+    """Likewise, of the command line under valgrind."""
+    import checked_commands  # needs NumPy, which MemorySanitizer's tests do not
+    with tempfile.TemporaryDirectory(prefix="rlar-valgrind-") as folder:
+        outcomes, known = checked_commands.run_all(workers, VALGRIND, str(build / "rlar"), pathlib.Path(folder))
+    dual, fits = sum(o.dual for o in outcomes), sum(o.fit for o in outcomes)
+    plots = "" if checked_commands.GNUPLOT else " (no figures: gnuplot is missing)"
+    faults = [o.fault for o in outcomes if o.fault]
+    return faults, (f"{fits} fits of {known} methods ({dual} of n < d by the dual system) and {len(outcomes) - fits} "
+                    f"other commands{plots}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("checker", choices=("memory", "valgrind"))
@@ -84,15 +105,17 @@ def main():
         names = [name for name in unit_tests(build) if name not in SLOW]
         title, before, environment = "valgrind", VALGRIND, {"RLAR_SOURCE_ROOT": str(ROOT)}
     names = [name for name in names if not options.only or name in options.only]
-    if not names:
+    commands = options.checker == "valgrind" and (not options.only or "commands" in options.only)
+    if not names and not commands:
         sys.exit(f"{sys.argv[0]}: there are no such tests")
     with ThreadPoolExecutor(os.cpu_count() or 1) as workers:
-        results = list(workers.map(lambda name: run(build, name, before, environment), names))
-    faults = [text for _, text in results if text]
+        faults, figure = run_tests(workers, build, names, before, environment)
+        if commands:
+            more, ran = run_commands(workers, build)
+            faults, figure = faults + more, f"{figure}, {ran}"
     for text in faults:
         sys.stderr.write(text)
-    print(f"{sum(count for count, _ in results)} unit tests in {len(names)} programs under {title}: "
-          f"{len(faults)} programs with a report or without a test")
+    print(f"{figure} under {title}: {len(faults)} with a report or a failure, or without a test")
     return 1 if faults else 0
 
 
