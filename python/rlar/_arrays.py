@@ -13,8 +13,9 @@ from sklearn.utils.multiclass import check_classification_targets
 
 MAX_THREADS = 256  # of a context of the library
 
-# What the library takes for a number; Python would also take 1_000 and nan.
-NUMBERS = {int: re.compile(r"[+-]?[0-9]+"),
+# What the library takes for a number; Python would also take 1_000 and nan. Of more digits than 640
+# int() may refuse to make a number (sys.set_int_max_str_digits): no computer counts so far.
+NUMBERS = {int: re.compile(r"[+-]?[0-9]{1,640}"),
            float: re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")}
 
 
@@ -59,6 +60,8 @@ def text(value: Any) -> str:
 
 def labels(y: np.ndarray) -> tuple[np.ndarray, list[str], np.ndarray]:
     """(classes, their texts, the number of each sample's class)"""
+    if y.dtype.kind == "m":  # NumPy counts them among the whole numbers, int() does not take them
+        raise ValueError(f"y has labels of the type {y.dtype}; make all of them strings, or all numbers (y.astype)")
     if y.dtype.kind not in "biuU":  # whole numbers and strings are classes: no need to look
         _refuse_mixed(y)
         check_classification_targets(y)
@@ -66,9 +69,16 @@ def labels(y: np.ndarray) -> tuple[np.ndarray, list[str], np.ndarray]:
     texts = [text(c) for c in classes]
     if len(texts) < 2:
         raise ValueError(f"y has one class only, {texts[0]!r}; two or more are needed")
-    if len(set(values(texts))) < len(texts):
+    if len(set(_kept_apart(texts))) < len(texts):
         raise ValueError(f"y: some of the classes {', '.join(texts[:20])} are the same number; rename them")
     return classes, texts, np.ascontiguousarray(numbers, dtype=np.int64)
+
+
+def _kept_apart(texts: list[str]) -> list[Any]:
+    """By what the library tells classes apart: numbers where all are below 2^53 (exact there), else texts."""
+    found = values([text.strip(" \t") for text in texts])
+    exact = not isinstance(found[0], str) and all(abs(number) < 2**53 for number in found)
+    return found if exact else texts
 
 
 def _refuse_mixed(y: np.ndarray) -> None:
@@ -84,6 +94,34 @@ def values(texts: list[str]) -> list[Any]:
         if all(map(pattern.fullmatch, texts)):
             return [number(text) for text in texts]
     return texts
+
+
+def class_values(texts: list[str]) -> np.ndarray:
+    """The classes of a file, one for each text: numbers only where no two become one and none is infinite."""
+    found = values(texts)
+    kind = _number_type(found)
+    array = np.array(texts if kind is None else found, dtype=kind)
+    return array if len(np.unique(array)) == len(texts) else np.array(texts)
+
+
+def _number_type(found: list[Any]) -> Any:
+    """What holds all of them; None: nothing. NumPy itself would round whole numbers beyond int64 to float64."""
+    if all(isinstance(value, int) for value in found):
+        least, most = min(found), max(found)
+        if -2**63 <= least and most < 2**63:
+            return np.int64
+        return np.uint64 if least >= 0 and most < 2**64 else None
+    return np.float64 if isinstance(found[0], float) and np.isfinite(found).all() else None
+
+
+def sorted_classes(texts: list[str]) -> tuple[np.ndarray, np.ndarray]:
+    """(classes in Python's order, the number that the library has given to each).
+
+    The library puts numbers from 2^53 on in the order of texts, where 10 comes before 5.
+    """
+    classes = class_values(texts)
+    order = np.argsort(classes, kind="stable")
+    return classes[order], order
 
 
 def whole(name: str, value: Any, least: int, most: int | None = None) -> int:

@@ -273,7 +273,7 @@ class LinearMapEstimator(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, Trans
         estimator.n_features_in_ = model.shape[0]
         if model.features is not None:
             estimator.feature_names_in_ = np.array(model.features, dtype=object)
-        estimator._adopt(model, np.array(_arrays.values(model.classes)), np.arange(model.shape[2]))
+        estimator._adopt(model, *_arrays.sorted_classes(model.classes))
         return estimator
 
     # ---- Tags ----

@@ -48,7 +48,7 @@ def read(path: str | os.PathLike[str], *, label: str | int | None = None, format
         path=path, format=format, label=None if label is None else str(label),
         labels_file=labels_file or "", header=_HEADER[header], missing=_MISSING[missing])
     data = np.frombuffer(values).reshape(-1, d)
-    target = np.array(_arrays.values(classes))[np.frombuffer(labels, dtype=np.int64)] if classes else None
+    target = _arrays.class_values(classes)[np.frombuffer(labels, dtype=np.int64)] if classes else None
     if as_frame:
         data, target = _as_frame(data, target, features)
     if return_X_y:

@@ -127,8 +127,9 @@ class Evaluate(TestCase):
         """As in fit: two or more, and no two that are one number to the library."""
         X, y = WINE
         self.assertRaisesRegex(ValueError, "one class only", rlar.evaluate, X, y * 0, folds=3)
-        names = np.array(["1", "01", "2"])[y - 1]
-        self.assertRaisesRegex(ValueError, "same number", rlar.evaluate, X, names, folds=3)
+        for same in (["1", "01", "2"], ["1", " 1", "2"]):
+            self.assertRaisesRegex(ValueError, "same number", rlar.evaluate, X, np.array(same)[y - 1], folds=3)
+        self.assertEqual(len(rlar.evaluate(X, np.array(["1", "01", "1e400"])[y - 1], "rr", folds=3, trials=1)), 1)
 
     def test_pandas_is_missed_before_the_work(self):
         with mock.patch.dict(sys.modules, {"pandas": None}), mock.patch("rlar._core.evaluate") as work:

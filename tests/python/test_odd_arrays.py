@@ -80,6 +80,7 @@ class OddLabels(TestCase):
         for name, bad in (("fractions", Y + 0.5), ("NaN", np.where(Y == 1, np.nan, Y)), ("complex", Y * 1j),
                           ("infinite", np.where(Y == 1, np.inf, Y)), ("None", np.where(Y == 1, None, Y)),
                           ("masked", np.ma.masked_array(Y, mask=Y == 1)), ("too few", Y[:-1]),
+                          ("time spans", Y.astype("m8[D]")),
                           ("two columns", np.c_[Y, Y])):
             with self.subTest(kind=name):
                 self.assertRaises(ValueError, fit, X, bad)
