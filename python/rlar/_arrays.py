@@ -11,6 +11,8 @@ from joblib import cpu_count, effective_n_jobs
 from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 
+from ._sparse import csr_parts
+
 MAX_THREADS = 256  # of a context of the library
 
 # What the library takes for a number; Python would also take 1_000 and nan. Of more digits than 640
@@ -22,22 +24,13 @@ NUMBERS = {int: re.compile(r"[+-]?[0-9]{1,640}"),
 def samples(X: Any) -> Any:
     """What _core takes for X: an array with contiguous rows, or the parts of a CSR matrix."""
     if sparse.issparse(X):
-        return _csr(X)
+        return csr_parts(X)
     item = X.itemsize
     contiguous = X.shape[1] < 2 or X.strides[1] == item
     apart = X.shape[0] < 2 or (X.strides[0] >= X.shape[1] * item and X.strides[0] % item == 0)
     if not (contiguous and apart and X.flags.aligned):
         X = np.require(X, requirements=["C", "A"])
     return X
-
-
-def _csr(X: Any) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
-    if not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
-    return (X.shape[1], np.ascontiguousarray(X.data, dtype=np.float64),
-            np.ascontiguousarray(X.indices, dtype=np.int64),
-            np.ascontiguousarray(X.indptr, dtype=np.int64))
 
 
 def is_float32_frame(X: Any) -> bool:
