@@ -1,8 +1,10 @@
 """NumPy, pandas and SciPy objects as the C library takes them, without a copy where that can be."""
 from __future__ import annotations
 
+import math
 import os
 import re
+from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any
 
@@ -117,13 +119,39 @@ def sorted_classes(texts: list[str]) -> tuple[np.ndarray, np.ndarray]:
     return classes[order], order
 
 
-def whole(name: str, value: Any, least: int, most: int | None = None) -> int:
-    """A parameter that counts something; also 3.0 and NumPy's numbers."""
-    number = isinstance(value, Real) and not isinstance(value, (bool, np.bool_)) and float(value).is_integer()
-    if not number or value < least or (most is not None and value > most):
-        allowed = f"of {least} or more" if most is None else f"from {least} to {most}"
+def whole(name: str, value: Any, least: int, most: float = 2**63 - 1) -> int:
+    """A parameter that counts something; also 3.0 and NumPy's numbers. The library counts in int64."""
+    try:
+        count = int(value) if isinstance(value, Real) and not isinstance(value, (bool, np.bool_)) else None
+    except (OverflowError, TypeError, ValueError):  # infinite, a time span of NumPy, NaN
+        count = None
+    if count is None or count != value or not least <= count <= most:
+        allowed = f"of {least} or more" if count is None or count <= most else f"of at most {most}"
         raise ValueError(f"{name}={value!r}: a whole number {allowed} is needed")
-    return int(value)
+    return count
+
+
+def choice(name: str, value: Any, choices: Mapping[Any, int], needed: str) -> int:
+    """What stands for the value in the library."""
+    try:
+        return choices[value]
+    except (KeyError, TypeError):  # a list has no hash
+        raise ValueError(f"{name}={value!r}: {needed} is needed") from None
+
+
+def listed(values: Any) -> list[Any] | None:
+    """None: it is one value, not several."""
+    try:
+        return None if isinstance(values, str) else list(values)
+    except TypeError:  # also an array without dimensions
+        return None
+
+
+def refuse_twice(name: str, given: list[Any]) -> None:
+    """What stands twice is a misprint, and would be two rows of one."""
+    twice = next((one for i, one in enumerate(given) if one in given[:i]), None)
+    if twice is not None:
+        raise ValueError(f"{name}: {twice!r} is given twice")
 
 
 def scaling(value: Any) -> str:
@@ -142,7 +170,7 @@ def classifier(value: Any) -> str:
 def memory_limit(max_memory: int | None, X: Any) -> int:
     """Bytes that a fit may hold; 0: any. Sparse samples become dense: never more than the machine has."""
     if max_memory is not None:
-        return min(whole("max_memory", max_memory, 1), 2**63 - 1)
+        return min(whole("max_memory", max_memory, 1, math.inf), 2**63 - 1)
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if sparse.issparse(X) else 0
 
 
