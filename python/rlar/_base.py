@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -246,6 +247,8 @@ class LinearMapEstimator(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, Trans
             count = _arrays.whole("n_features", n_features, 0)
             mask[np.argsort(-scores, kind="stable")[:count]] = True
         else:
+            if threshold is not None and not isinstance(threshold, Real):
+                raise ValueError(f"threshold={threshold!r}: a number is needed, the least score of a feature")
             mask = scores > (NEAR_ZERO * scores.max() if threshold is None else threshold)
         return np.flatnonzero(mask) if indices else mask
 
@@ -273,7 +276,7 @@ class LinearMapEstimator(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, Trans
         estimator.n_features_in_ = model.shape[0]
         if model.features is not None:
             estimator.feature_names_in_ = np.array(model.features, dtype=object)
-        estimator._adopt(model, np.array(_arrays.values(model.classes)), np.arange(model.shape[2]))
+        estimator._adopt(model, *_arrays.sorted_classes(model.classes))
         return estimator
 
     # ---- Tags ----

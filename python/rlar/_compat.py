@@ -4,7 +4,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils import check_X_y
+
+from ._sparse import refuse_damaged
 
 try:
     from sklearn.utils.validation import validate_data
@@ -28,14 +31,21 @@ def _refuse_masked(name: str, values: Any) -> None:
         raise ValueError(f"{name} has {count} masked values; fill them in ({name}.filled) or drop the samples")
 
 
+def _check_before_others(X: Any) -> None:
+    """What neither scikit-learn nor SciPy looks at."""
+    _refuse_masked("X", X)
+    if sparse.issparse(X):
+        refuse_damaged(X)
+
+
 def check_samples(estimator: Any, X: Any) -> Any:
     """X as an array or CSR matrix of float64 or float32, with the features that fit has seen."""
-    _refuse_masked("X", X)
+    _check_before_others(X)
     return validate_data(estimator, X, reset=False, **OPTIONS)
 
 
 def check_training(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
     """The same for the first time, with one class per sample; estimator None: nobody remembers it."""
-    _refuse_masked("X", X)
+    _check_before_others(X)
     _refuse_masked("y", y)
     return check_X_y(X, y, **OPTIONS) if estimator is None else validate_data(estimator, X, y, **OPTIONS)

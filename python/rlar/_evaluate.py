@@ -60,14 +60,14 @@ def evaluate(X: Any, y: Any, methods: str | Iterable[str] | Mapping[str, Mapping
     X, y = check_training(None, X, y)
     _, classes, labels = _arrays.labels(y)
     split, sizes, column = _split(train_per_class, train_fraction, folds)
-    if tune not in _TUNE:
-        raise ValueError(f"tune={tune!r}: None, 'cv' or 'oracle' is needed")
-    if (grid or coarse) and not tune:
-        raise ValueError(f"{'a grid' if grid else 'coarse'} needs tune='cv' (honest) or tune='oracle' (an upper bound)")
+    tuning = _arrays.choice("tune", tune, _TUNE, "None, 'cv' or 'oracle'")
+    axes = _axes({} if grid is None else grid)
+    if (axes or coarse) and not tune:
+        raise ValueError(f"{'a grid' if axes else 'coarse'} needs tune='cv' (honest) or tune='oracle' (an upper bound)")
     fixed = dict(
         samples=_arrays.samples(X), classes=classes, labels=labels, features=None, methods=_methods(methods),
         split=split, trials=_arrays.whole("trials", trials, 1), seed=_arrays.whole("seed", seed, 0, 2**64 - 1),
-        tune=_TUNE[tune], tune_folds=_arrays.whole("tune_folds", tune_folds, 2), grid=_axes(grid or {}),
+        tune=tuning, tune_folds=_arrays.whole("tune_folds", tune_folds, 2), grid=axes,
         scale=None if scale is None else _arrays.scaling(scale),
         classifier=None if classifier is None else _arrays.classifier(classifier),
         neighbours=_arrays.whole("n_neighbors", n_neighbors, 1), coarse=bool(coarse), journal=journal,
@@ -95,15 +95,15 @@ def _split(per_class: Any, fraction: Any, folds: Any) -> tuple[int, list[float],
         raise ValueError("how to split? give one of train_per_class, train_fraction and folds")
     kind, size, column = given[0]
     sizes = [_size(column, one) for one in np.atleast_1d(size).tolist()]
-    twice = next((one for i, one in enumerate(sizes) if one in sizes[:i]), None)
-    if twice is not None:
-        raise ValueError(f"{column}: {twice!r} is given twice")
+    if not sizes:
+        raise ValueError(f"{column}={size!r}: a number or several are needed")
+    _arrays.refuse_twice(column, sizes)
     return kind, sizes, column
 
 
 def _size(column: str, value: Any) -> float:
     if column != "train_fraction":
-        return _arrays.whole(column, value, 1)
+        return _arrays.whole(column, value, 1, 2**53)  # it goes to the library as a float64
     if not isinstance(value, (int, float)) or not 0 < value < 1:
         raise ValueError(f"{column}={value!r}: a number between 0 and 1 is needed")
     return value
@@ -114,25 +114,36 @@ def _name(parameter: str) -> str:
 
 
 def _methods(methods: Any) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    given = [methods] if isinstance(methods, str) or not isinstance(methods, Iterable) else methods
-    strange = [name for name in given if not isinstance(name, str)]
+    names = _arrays.listed(methods)
+    if names is None:
+        names = [methods]
+    strange = [name for name in names if not isinstance(name, str)]
     if strange:
         raise ValueError(f"methods: names such as 'rlar' (see rlar.ESTIMATORS) are needed, not {strange[0]!r}; "
                          "parameters go into {name: {parameter: value}}")
-    params = given if isinstance(given, Mapping) else {name: {} for name in given}
-    return tuple((name, tuple(part for p, v in values.items() for part in (_name(p), _arrays.text(v))))
-                 for name, values in params.items())
+    _arrays.refuse_twice("methods", names)
+    return tuple((name, _fixed(name, methods[name] if isinstance(methods, Mapping) else {})) for name in names)
 
 
-def _axes(grid: Mapping[str, Iterable[Any]]) -> tuple[tuple[str | None, str, tuple[str, ...]], ...]:
+def _fixed(method: str, params: Any) -> tuple[str, ...]:
+    """Name, value, name, value, ..."""
+    if not isinstance(params, Mapping) or not all(isinstance(name, str) for name in params):
+        raise ValueError(f"methods: {method}={params!r}: {{parameter: value}} is needed, {{}} for the defaults")
+    _arrays.refuse_twice(f"methods: {method}", [_name(name) for name in params])
+    return tuple(part for name, value in params.items() for part in (_name(name), _arrays.text(value)))
+
+
+def _axes(grid: Any) -> tuple[tuple[str | None, str, tuple[str, ...]], ...]:
+    if not isinstance(grid, Mapping) or not all(isinstance(key, str) for key in grid):
+        raise ValueError(f"grid={grid!r}: {{parameter: values}} is needed, such as {{'alpha': [0.1, 1]}}")
     axes = []
-    for key, values in grid.items():
+    for key, given in grid.items():
         method, _, name = key.rpartition(".")
-        if isinstance(values, str) or not isinstance(values, Iterable):
-            raise ValueError(f"grid: {key}={values!r}: a list of values is needed")
-        texts = tuple(_arrays.text(v) for v in values)
-        if len(set(texts)) < len(texts):
-            raise ValueError(f"grid: a value of {key} is given twice")
+        values = _arrays.listed(given)
+        if values is None:
+            raise ValueError(f"grid: {key}={given!r}: a list of values is needed")
+        texts = tuple(map(_arrays.text, values))
+        _arrays.refuse_twice(f"grid: {key}", [_arrays.values([text])[0] for text in texts])
         axes.append((method or None, _name(name), texts))
     return tuple(axes)
 

@@ -39,16 +39,14 @@ def read(path: str | os.PathLike[str], *, label: str | int | None = None, format
     data : Bunch with data (n_samples, n_features), target (n_samples,) or None, target_names,
         feature_names (a list; empty where the file has none) and name
     """
-    if missing not in _MISSING:
-        raise ValueError(f"missing={missing!r}: one of {', '.join(_MISSING)} is needed")
-    if header not in _HEADER:
-        raise ValueError(f"header={header!r}: True, False or None (guess) is needed")
+    treated = _arrays.choice("missing", missing, _MISSING, f"one of {', '.join(_MISSING)}")
+    headed = _arrays.choice("header", header, _HEADER, "True, False or None (guess)")
     os.stat(os.fspath(path))  # Python's own exception for a file that is not there
     name, d, values, labels, classes, features = _core.read(
         path=path, format=format, label=None if label is None else str(label),
-        labels_file=labels_file or "", header=_HEADER[header], missing=_MISSING[missing])
+        labels_file=labels_file or "", header=headed, missing=treated)
     data = np.frombuffer(values).reshape(-1, d)
-    target = np.array(_arrays.values(classes))[np.frombuffer(labels, dtype=np.int64)] if classes else None
+    target = _arrays.class_values(classes)[np.frombuffer(labels, dtype=np.int64)] if classes else None
     if as_frame:
         data, target = _as_frame(data, target, features)
     if return_X_y:

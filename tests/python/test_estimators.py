@@ -237,12 +237,19 @@ class Errors(TestCase):
                 with self.subTest(name=name, value=value):
                     wanted = re.escape(f"{name}={value!r}: ") + ".*" + text
                     self.assertRaisesRegex(ValueError, wanted, rlar.RLAR(**{name: value}).fit, *IRIS)
+        for value in (10**20, 10**400, 2.0**63, np.float64(2**63)):
+            self.assertRaisesRegex(ValueError, re.escape(f"n_neighbors={value!r}: ") + f".* at most {2**63 - 1} ",
+                                   rlar.RLAR(n_neighbors=value).fit, *IRIS)
+        for value in (np.inf, np.nan, np.timedelta64(3, "D")):
+            self.assertRaisesRegex(ValueError, "n_neighbors=.*of 1 or more", rlar.RLAR(n_neighbors=value).fit, *IRIS)
         for n_neighbors in (3.0, np.int64(3)):
             rlar.RLAR(n_neighbors=n_neighbors, classifier="knn", max_memory=1e30).fit(*IRIS).predict(IRIS[0])
         fitted = rlar.RLAR().fit(*IRIS)
         for count in (-1, 0.5, "3"):
             self.assertRaisesRegex(ValueError, "n_features=", fitted.get_support, n_features=count)
         self.assertEqual(fitted.get_support(n_features=99).sum(), 4)
+        self.assertRaisesRegex(ValueError, "threshold='mean'", fitted.get_support, threshold="mean")
+        rlar.RLAR(max_memory=10**400).fit(*IRIS)
         self.assertRaises(TypeError, rlar.load, 0)  # not standard input
 
     def test_labels(self):

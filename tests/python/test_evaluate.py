@@ -110,25 +110,45 @@ class Evaluate(TestCase):
         for arguments in ({"train_per_class": 5.7}, {"train_per_class": "5"}, {"folds": 2.5}, {"train_fraction": 2},
                           {"folds": 3, "seed": -1}, {"folds": 3, "seed": 2**64}, {"folds": 3, "seed": 1.5},
                           {"folds": 3, "trials": 0}, {"folds": 3, "tune_folds": 1}, {"folds": 3, "n_neighbors": 0},
-                          {"folds": 3, "scale": ["unit"]}, {"folds": 3, "classifier": 5}):
+                          {"folds": 3, "scale": ["unit"]}, {"folds": 3, "classifier": 5},
+                          {"folds": 3, "trials": 10**30}, {"folds": 3, "tune_folds": 2**70}, {"folds": 3, "n_neighbors": 10**20},
+                          {"train_per_class": 2**70}, {"train_per_class": 2**53 + 1}, {"folds": 2**70}, {"folds": []},
+                          {"folds": 3, "tune": ["cv"]}, {"folds": 3, "grid": {5: [1]}}, {"folds": 3, "grid": 1},
+                          {"folds": 3, "grid": [("alpha", [1])]}, {"folds": 3, "grid": np.eye(2)}):
             name, value = list(arguments.items())[-1]
             with self.subTest(arguments=arguments):
                 self.assertRaisesRegex(ValueError, re.escape(f"{name}={value!r}: "), rlar.evaluate, *WINE, **arguments)
         for arguments in ({"train_per_class": [5, 7, 5]}, {"train_fraction": [0.5, 0.5]}, {"folds": [3, 3]}):
             with self.subTest(arguments=arguments):
                 self.assertRaisesRegex(ValueError, "is given twice", rlar.evaluate, *WINE, **arguments)
-        for methods in (rlar.RR, rlar.RR(lam=2), [rlar.RR]):
+        for methods in (rlar.RR, rlar.RR(lam=2), [rlar.RR], np.array("rr")):
             self.assertRaisesRegex(ValueError, "methods: names such as 'rlar'", rlar.evaluate, *WINE, methods, folds=3)
-        for values in (1, "unit"):
+        for values in (None, 1, [("lam", 2)], {5: 1}):
+            self.assertRaisesRegex(ValueError, re.escape(f"methods: rr={values!r}: {{parameter: value}}"), rlar.evaluate,
+                                   *WINE, {"rr": values}, folds=3)
+        for values in (1, "unit", np.array(1)):
             self.assertRaisesRegex(ValueError, "a list of values", rlar.evaluate, *WINE, folds=3, tune="cv",
                                    grid={"alpha": values})
+
+    def test_nothing_is_dropped(self):
+        """What stands twice, and what can be read once only."""
+        for arguments, text in (({"methods": ["lda", "rr", "lda"]}, "methods: 'lda'"),
+                                ({"methods": {"rr": {"lam": 1, "lambda": 2}}}, "methods: rr: 'lambda'"),
+                                ({"tune": "cv", "grid": {"lam": ["0.1", "0.10"]}}, "grid: lam: 0.1"),
+                                ({"tune": "cv", "grid": {"lam": [1], "rr.lambda": [2]}}, "grid axis \"lambda\"")):
+            with self.subTest(arguments=arguments):
+                self.assertRaisesRegex(ValueError, text + " is given twice", rlar.evaluate, *WINE,
+                                       **{"methods": "rr", "folds": 3, **arguments})
+        results = rlar.evaluate(*WINE, (name for name in ["rr", "lda"]), folds=3, trials=1)
+        self.assertEqual(list(results.method), ["rr", "lda"])
 
     def test_classes(self):
         """As in fit: two or more, and no two that are one number to the library."""
         X, y = WINE
         self.assertRaisesRegex(ValueError, "one class only", rlar.evaluate, X, y * 0, folds=3)
-        names = np.array(["1", "01", "2"])[y - 1]
-        self.assertRaisesRegex(ValueError, "same number", rlar.evaluate, X, names, folds=3)
+        for same in (["1", "01", "2"], ["1", " 1", "2"]):
+            self.assertRaisesRegex(ValueError, "same number", rlar.evaluate, X, np.array(same)[y - 1], folds=3)
+        self.assertEqual(len(rlar.evaluate(X, np.array(["1", "01", "1e400"])[y - 1], "rr", folds=3, trials=1)), 1)
 
     def test_pandas_is_missed_before_the_work(self):
         with mock.patch.dict(sys.modules, {"pandas": None}), mock.patch("rlar._core.evaluate") as work:
@@ -159,6 +179,8 @@ class Datasets(TestCase):
         self.assertRaisesRegex(ValueError, "missing", rlar.datasets.read, path)
         self.assertRaises(ValueError, rlar.datasets.read, path, missing="guess")
         self.assertRaisesRegex(ValueError, "header=", rlar.datasets.read, path, header="yes")
+        self.assertRaisesRegex(ValueError, "missing=\\['mean'\\]: one of", rlar.datasets.read, path, missing=["mean"])
+        self.assertRaisesRegex(ValueError, "header=\\[True\\]: True", rlar.datasets.read, path, header=[True])
         self.assertRaises(FileNotFoundError, rlar.datasets.read, self.folder / "none.csv")
 
     def test_labels_in_a_file(self):

@@ -6,6 +6,8 @@ import subprocess
 import unittest
 
 import numpy as np
+from scipy.special import softmax
+from sklearn.metrics import roc_auc_score
 
 import rlar
 from support import DATA, IRIS, PROGRAM, ROOT, TestCase, model_bytes, program
@@ -81,6 +83,47 @@ class Files(TestCase):
             loaded = rlar.load(path)
             self.assertEqual(loaded.classes_.dtype.kind, kind)
             self.assertEqual([str(c).removesuffix(".0") for c in loaded.classes_], [str(n) for n in names])
+
+    def load_with(self, names, **parameters):
+        """(fitted, loaded) of the same model, with these classes."""
+        fitted = rlar.LDA(**parameters).fit(IRIS[0], np.array(names)[np.arange(150) // 50])
+        path = self.folder / "model.rlar"
+        fitted.save(path)
+        return fitted, rlar.load(path).set_params(**parameters)
+
+    def test_classes_that_the_library_orders_as_texts(self):
+        """Numbers from 2^53 on are texts to it, and 10 comes before 5; scores are by the sorted classes."""
+        X, y = IRIS[0], np.arange(150) // 50
+        for names in ([5, 10**18 + 1, 2 * 10**18], [-5, -10**18, 7], np.array([5, 2**63, 2**63 + 1], dtype=np.uint64)):
+            for classifier in ("1nn", "centroid"):
+                with self.subTest(names=names, classifier=classifier):
+                    fitted, loaded = self.load_with(names, classifier=classifier)
+                    for one in (loaded, pickle.loads(pickle.dumps(loaded))):
+                        np.testing.assert_array_equal(one.classes_, fitted.classes_)
+                        self.assertEqual(one.classes_.dtype, fitted.classes_.dtype)
+                        np.testing.assert_array_equal(one.predict(X), fitted.predict(X))
+                        np.testing.assert_array_equal(one.decision_function(X), fitted.decision_function(X))
+                        self.assertGreater(one.score(X, np.array(names)[y]), 0.8)
+        fitted, loaded = self.load_with([5, 10**18 + 1, 2 * 10**18], classifier="centroid")
+        self.assertGreater(roc_auc_score(y, softmax(loaded.decision_function(X), axis=1), multi_class="ovr"), 0.9)
+
+    def test_classes_stay_apart(self):
+        """As texts where the numbers of NumPy would merge them; a file of the command has the same."""
+        X = IRIS[0]
+        longs = ["1" * 5000, "2" * 5000, "3"]  # int() takes no more than 4300 digits
+        for names in (["-1", "9223372036854775808", "9223372036854775809"], ["0.5", "9007199254740992", "9007199254740993"],
+                      ["007", "07", "1e400"], ["1", "01", str(2**70)], longs):
+            with self.subTest(names=[name[:20] for name in names]):
+                fitted, loaded = self.load_with(names)
+                self.assertEqual(list(loaded.classes_), sorted(names))
+                np.testing.assert_array_equal(loaded.predict(X), fitted.predict(X))
+                rows = [",".join(map(str, [*x, names[i // 50]])) for i, x in enumerate(X)]
+                table, path = self.folder / "table.csv", self.folder / "program.rlar"
+                table.write_text("\n".join(["a,b,c,d,class", *rows]) + "\n")
+                program("fit", table, "--method", "lda", "-q", "-o", path)
+                self.assertEqual(list(rlar.load(path).classes_), sorted(names))
+                target = rlar.datasets.read(table).target
+                np.testing.assert_array_equal(target, np.repeat(names, 50))
 
     def test_wrong_files(self):
         path = self.folder / "model.rlar"

@@ -2,11 +2,13 @@
 import unittest
 
 import numpy as np
+from scipy import sparse
 
 import rlar
 from support import WINE, TestCase, model_bytes
 
 X, Y = WINE
+SPARSE = np.where(X > X.mean(axis=0), X, 0)
 
 
 def fit(samples, classes):
@@ -64,6 +66,91 @@ class OddSamples(TestCase):
                 self.assertRaisesRegex(kind, text, fitted.predict, bad)
 
 
+def of_kind(kind):
+    """Blocks of SciPy's own choice would be single cells."""
+    return sparse.bsr_matrix(SPARSE, blocksize=(2, 1)) if kind == "bsr" else sparse.csr_matrix(SPARSE).asformat(kind)
+
+
+def damaged(kind, name, change):
+    """With one of its arrays replaced by change(array)."""
+    matrix = of_kind(kind)
+    setattr(matrix, name, change(getattr(matrix, name)))
+    return matrix
+
+
+def put(place, value):
+    def change(array):
+        array = array.copy()
+        array[place] = value
+        return array
+    return change
+
+
+def shorter(array):
+    return array[:-2].copy()
+
+
+def longer_list(lists):
+    lists[5].extend([1] * 10**6)
+    return lists
+
+
+class OddSparse(TestCase):
+    """SciPy ends the process at some of them."""
+
+    def setUp(self):
+        super().setUp()
+        self.quiet()  # SciPy finds so many diagonals inefficient
+
+    def assert_refused(self, kind, name, change, text):
+        with self.subTest(kind=kind, name=name, text=text):
+            fitted = fit(X, Y)
+            bad = damaged(kind, name, change)
+            for use in (fitted.transform, fitted.predict, lambda X: fit(X, Y), lambda X: rlar.evaluate(X, Y, folds=3)):
+                self.assertRaisesRegex(ValueError, f"^X: the arrays of the {kind} matrix do not agree: .*{text}", use, bad)
+
+    def test_starts(self):
+        for kind in ("csr", "csc", "bsr"):
+            for change, text in ((put(3, 10**6), r"indptr\[3\] is 1000000, but indptr\[4\] is [0-9]+"),
+                                 (put(3, 0), r"indptr\[3\] is 0"), (put(2, -5), r"indptr\[2\] is -5"),
+                                 (put(0, 1), r"indptr\[0\] is 1 "), (put(-1, 10**6), "ends with 1000000"),
+                                 (shorter, "indptr has [0-9]+ values"), (lambda a: np.r_[a, a[-1]], "indptr has"),
+                                 (lambda a: a * 1.0, "indptr is no array"), (list, "indptr is no array")):
+                self.assert_refused(kind, "indptr", change, text)
+
+    def test_places(self):
+        for kind in ("csc", "bsr"):
+            for value in (10**8, -10**8):
+                self.assert_refused(kind, "indices", put(2, value), f"indices has {value}, outside")
+        for value in (10**8, -10**8):
+            self.assert_refused("coo", "row", put(2, value), f"row has {value}, outside of 0 to 177")
+        for kind, name in (("csr", "indices"), ("coo", "col"), ("coo", "row")):
+            self.assert_refused(kind, name, lambda array: array * 1.0, f"{name} is no array")
+        self.assertRaisesRegex(ValueError, "column 100", fit(X, Y).predict, damaged("csr", "indices", put(2, 100)))
+
+    def test_lengths(self):
+        for kind, name in (("csr", "data"), ("csr", "indices"), ("csc", "data"), ("csc", "indices"), ("bsr", "data"),
+                           ("bsr", "indices"), ("coo", "row"), ("coo", "col"), ("coo", "data"), ("dia", "offsets"),
+                           ("lil", "rows"), ("lil", "data")):
+            self.assert_refused(kind, name, shorter, name)
+        self.assert_refused("csr", "data", lambda array: array[:, None], "data is no array of 1")
+        self.assert_refused("bsr", "data", lambda array: np.ones((len(array), 4, 3)), "blocks of 4 x 3")
+        for name in ("rows", "data"):
+            self.assert_refused("lil", name, longer_list, "sample 5 has [0-9]+ columns")
+            self.assert_refused("lil", name, put(5, None), "a list for each of the 178")
+
+    def test_same_model(self):
+        """Every kind, and room behind the last entry."""
+        want = model_bytes(fit(SPARSE, Y))
+        for kind in ("csr", "csc", "bsr", "coo", "dia", "lil", "dok"):
+            with self.subTest(kind=kind):
+                self.assertEqual(model_bytes(fit(of_kind(kind), Y)), want)
+        roomy = sparse.csr_matrix(SPARSE)
+        roomy.data, roomy.indices = np.tile(roomy.data, 2), np.tile(roomy.indices, 2)
+        self.assertEqual(model_bytes(fit(roomy, Y)), want)
+        self.assertEqual(len(roomy.data), 2 * roomy.nnz, "the caller's matrix was changed")
+
+
 class OddLabels(TestCase):
     def test_come_back(self):
         """Classes that differ in a last bit only, at the ends of 64 bits, and with signs."""
@@ -80,6 +167,7 @@ class OddLabels(TestCase):
         for name, bad in (("fractions", Y + 0.5), ("NaN", np.where(Y == 1, np.nan, Y)), ("complex", Y * 1j),
                           ("infinite", np.where(Y == 1, np.inf, Y)), ("None", np.where(Y == 1, None, Y)),
                           ("masked", np.ma.masked_array(Y, mask=Y == 1)), ("too few", Y[:-1]),
+                          ("time spans", Y.astype("m8[D]")),
                           ("two columns", np.c_[Y, Y])):
             with self.subTest(kind=name):
                 self.assertRaises(ValueError, fit, X, bad)
