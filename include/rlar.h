@@ -709,9 +709,10 @@ RLAR_API rlar_status rlar_file_write(rlar_file *file, const void *bytes, size_t 
 RLAR_API rlar_status
 rlar_file_commit(rlar_file *file); /* ends and frees the file, also on failure */
 /* Two files that belong together: after an error both old ones are as they were, with the same
- * exception. Not so where one of them is a device or a pipe, or where the file system has no hard
- * links and the second could not be renamed. A process that is killed leaves each of them old or
- * new, the second new only with the first. Ends and frees both, also on failure. */
+ * exception. Not so where one of them is a device or a pipe, or where the second could not be
+ * renamed and the file system has no hard links, or refuses to take the first back, too (the old
+ * one then lies beside it as .rlar-*.tmp). A process that is killed leaves each of them old or new,
+ * the second new only with the first. Ends and frees both, also on failure. */
 RLAR_API rlar_status rlar_file_commit_both(rlar_file *first, rlar_file *second);
 RLAR_API void rlar_file_abort(rlar_file *file); /* leaves nothing behind */
 

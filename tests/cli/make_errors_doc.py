@@ -23,7 +23,8 @@ depends on the machine.
 A failure is one line on standard error that begins with `rlar: ` and says where, what and what to do. Nothing is
 then on standard output, but for the answers of `predict` and `transform` to the blocks (of 16 MiB) before the
 one that is wrong; no output file appears, and one that existed stays as it was. Only where the files of `-o` are
-written and standard output then cannot be, as on a full disk, they stay: they are whole.
+written and standard output then cannot be, as on a full disk, they stay: they are whole. So does a trace of `fit`
+whose model cannot be put in place, where the system then refuses to take back the trace, too.
 A warning also begins with `rlar: ` and does not change the exit code.
 
 ## Exit codes

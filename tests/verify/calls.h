@@ -19,6 +19,9 @@
 
 enum { NUMBERS = 4096 };
 
+/* What every target holds before a call. */
+#define OLD_FILE "the old file"
+
 /* What a call has returned; NULL or 0: it does not return such a thing. */
 typedef struct result {
     rlar_ctx *ctx;
@@ -80,6 +83,8 @@ void world_step(world *w);
 bool world_is_empty(const world *w);
 /* Every file below the folder of the world with its bytes, as a checksum. */
 uint64_t world_files(const world *w);
+/* Remove the temporaries of the library there; how many of them hold OLD_FILE. */
+int64_t world_sweep(const world *w);
 /* Put the files that calls write back to what they were. */
 void world_restore(world *w);
 

@@ -5,10 +5,14 @@
  * Each system call in turn is interrupted (EINTR) or does less than asked for: the result has the
  * same bits. Each in turn fails with EIO, ENOSPC and EDQUOT, on one thread and on three: an error
  * with a text that has the system's reason and names a file, nothing lost, no descriptor left open,
- * the old file intact and nothing beside it; the next try gives the same bits. And a save makes its
- * calls in the order that a power failure asks for. The linker's --wrap puts this file between the
- * library and the system: the list of names is in tests/meson.build. */
+ * the old file intact and nothing beside it; the next try gives the same bits. Likewise where, from
+ * each in turn on, every call of its kind fails or every call: a disk that is full or gone. Then a
+ * temporary may stay that cannot be removed, and of two files that belong together the first may be
+ * new where it cannot be taken back either. And a save makes its calls in the order that a power
+ * failure asks for. The linker's --wrap puts this file between the library and the system: the list
+ * of names is in tests/meson.build. */
 #include "calls.h"
+#include "hang.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -19,38 +23,66 @@
 
 enum { SHORT = -1, TRACE_SIZE = 4096 };
 
-/* Which call is struck is settled once, by the count; what follows is that thread's alone. */
+/* What fails: a call, from it on all of its kind, or all. */
+typedef enum reach { ONCE, KIND, ALL } reach;
+
+static const char *const reach_text[] = {"", " for ever", ", and all after it,"};
+
+/* Which call is the first is settled once, by the count; what later ones write is atomic. */
 static struct faults {
     _Atomic int64_t seen; /* system calls */
     int64_t strike_at;    /* 0: never */
     int fault;            /* an errno, or SHORT */
+    reach reach;
     _Atomic int64_t open; /* descriptors */
-    bool struck, may_ignore;
-    _Atomic int64_t renames; /* so far */
-    int64_t last_rename;     /* how many in a run that is not struck */
-    bool after_rename;       /* struck after the last */
-    bool no_nameless;        /* a file system that has no nameless files */
-    char call[16];           /* that was struck */
-    bool tracing;            /* on one thread */
-    char trace[TRACE_SIZE];  /* the names of the calls of a save */
+    bool struck;
+    _Atomic bool may_ignore;               /* all that were struck */
+    _Atomic int64_t kept, renames_refused; /* unlink() and rename() that were struck */
+    _Atomic int64_t renames;               /* so far */
+    int64_t last_rename;                   /* how many in a run that is not struck */
+    bool after_rename;                     /* struck after the last */
+    bool no_nameless;                      /* a file system that has no nameless files */
+    _Atomic(const char *) call;            /* the first that was struck */
+    bool tracing;                          /* on one thread */
+    char trace[TRACE_SIZE];                /* the names of the calls of a save */
     size_t traced;
 } faults;
 
 static _Thread_local bool cut; /* this call does less than it is asked for */
 
-/* Is this call to fail? `lenient`: the library may do without it. */
-static bool strikes(const char *name, bool lenient) {
+static void trace(const char *name) {
     if (faults.tracing && faults.traced + 1 < TRACE_SIZE)
         faults.traced +=
             (size_t)snprintf(faults.trace + faults.traced, TRACE_SIZE - faults.traced, "%s ", name);
-    cut = false;
-    if (faults.strike_at == 0 || ++faults.seen != faults.strike_at)
-        return false;
-    cut = faults.fault == SHORT;
+}
+
+static void strike_first(const char *name, bool lenient) {
     faults.struck = true;
     faults.may_ignore = lenient;
     faults.after_rename = faults.last_rename > 0 && faults.renames >= faults.last_rename;
-    snprintf(faults.call, sizeof faults.call, "%s", name);
+    faults.call = name;
+}
+
+/* Does a fault that has struck already reach this call, too? */
+static bool reaches(const char *name) {
+    const char *first = faults.call;
+    return faults.reach == ALL || (faults.reach == KIND && first && strcmp(name, first) == 0);
+}
+
+/* Is this call to fail? `lenient`: the library may do without it. */
+static bool strikes(const char *name, bool lenient) {
+    trace(name);
+    cut = false;
+    if (faults.strike_at == 0)
+        return false;
+    const int64_t number = ++faults.seen;
+    if (number == faults.strike_at)
+        strike_first(name, lenient);
+    else if (number < faults.strike_at || !reaches(name))
+        return false;
+    if (!lenient)
+        faults.may_ignore = false;
+    cut = faults.fault == SHORT;
     if (faults.fault > 0)
         errno = faults.fault;
     return !cut;
@@ -114,8 +146,10 @@ REAL(int, fsync, (int fd)) {
 }
 
 REAL(int, rename, (const char *from, const char *to)) {
-    if (strikes("rename", false))
+    if (strikes("rename", false)) {
+        faults.renames_refused++;
         return -1;
+    }
     const int answer = __real_rename(from, to);
     faults.renames += answer == 0;
     return answer;
@@ -126,7 +160,10 @@ REAL(int, linkat, (int from, const char *old, int to, const char *path, int flag
 }
 
 REAL(int, unlink, (const char *path)) {
-    return strikes("unlink", false) ? -1 : __real_unlink(path);
+    if (!strikes("unlink", false))
+        return __real_unlink(path);
+    faults.kept++;
+    return -1;
 }
 
 REAL(int, access, (const char *path, int mode)) {
@@ -188,13 +225,19 @@ REAL(int, closedir, (DIR * folder)) {
 }
 
 typedef struct tally {
-    int64_t calls, points, ignored;
+    int64_t calls, points, lasting, ignored, halves;
 } tally;
+
+/* What a call leaves when nothing fails, and when of two files only the first is there. */
+typedef struct outcome {
+    uint64_t bits, half;
+} outcome;
 
 static void complain(const world *w, const call *c, const char *what) {
     char name[128];
-    fail_msg("%s: %s when system call %lld (%s) fails with %s on %d threads (%s)",
+    fail_msg("%s: %s when system call %lld (%s)%s fails with %s on %d threads (%s)",
              call_name(c, name), what, (long long)faults.strike_at, faults.call,
+             reach_text[faults.reach],
              faults.fault == SHORT ? "one byte only" : strerror(faults.fault), w->options.threads,
              rlar_ctx_error(w->ctx));
 }
@@ -210,6 +253,27 @@ static bool may_ignore(const call *c) {
                        strcmp(faults.call, "read") != 0 && strcmp(faults.call, "fstat") != 0 &&
                        strcmp(faults.call, "lseek") != 0;
     return faults.may_ignore || saves;
+}
+
+static bool writes_both(const call *c) {
+    return strcmp(c->function, "rlar_file_commit_both") == 0;
+}
+
+/* The second of two files could not be put in place, nor the first be taken back: the exception
+ * that rlar.h names. */
+static bool stays_half(const call *c) {
+    const bool taken_back =
+        strcmp(c->variant, "fresh") == 0 ? faults.kept > 0 : faults.renames_refused > 1;
+    return writes_both(c) && faults.renames == 1 && taken_back;
+}
+
+/* A lasting fault leaves temporaries that cannot be removed, and what was to be taken back. In this
+ * pass they go before the files are compared; false: the file that was replaced is lost. */
+static bool sweep(const world *w, const call *c) {
+    if (faults.reach == ONCE || (faults.kept == 0 && faults.renames_refused < 2))
+        return true;
+    const int64_t old = world_sweep(w);
+    return !stays_half(c) || strcmp(c->variant, "fresh") == 0 || old == 1;
 }
 
 /* What a call that was refused a file must have left. A journal keeps what was finished. */
@@ -231,31 +295,36 @@ static void check_failure(world *w, const call *c, rlar_status status, uint64_t 
 }
 
 /* The system call number strike_at is struck; false: there is none. */
-static bool strike(world *w, const call *c, uint64_t expected, tally *t) {
+static bool strike(world *w, const call *c, const outcome *usual, tally *t) {
     rlar_ctx_rest(w->ctx);
     const int64_t held = rlar_ctx_memory(w->ctx), open = faults.open;
     const uint64_t files = world_files(w);
-    faults.seen = 0;
-    faults.renames = 0;
+    faults.seen = faults.renames = faults.renames_refused = faults.kept = 0;
     faults.struck = faults.after_rename = false;
+    faults.call = NULL;
+    must_end();
     const rlar_status status = c->run(w, c->variant);
     const int64_t at = faults.strike_at;
     faults.strike_at = 0;
     const bool empty = world_is_empty(w);
     const uint64_t found = world_forget(w); /* before the check: a file that was begun goes here */
+    const bool kept = sweep(w, c);
     faults.strike_at = at;
+    if (!kept)
+        complain(w, c, "the old file is lost");
     if (status < 0)
-        check_failure(w, c, status, files, empty);
-    else if (found != expected)
+        check_failure(w, c, status, stays_half(c) ? usual->half : files, empty);
+    else if (found != usual->bits)
         complain(w, c, "other bits");
     else if (faults.struck && faults.fault > 0 && faults.fault != EINTR && !may_ignore(c))
         complain(w, c, "no error");
-    if (status < 0 && faults.after_rename && found != expected)
+    if (status < 0 && faults.after_rename && found != usual->bits)
         complain(w, c, "a torn file");
     rlar_ctx_rest(w->ctx);
     if (rlar_ctx_memory(w->ctx) != held || faults.open != open)
         complain(w, c, "something is lost");
     t->ignored += faults.struck && faults.fault > 0 && faults.fault != EINTR && status >= 0;
+    t->halves += stays_half(c);
     return faults.struck;
 }
 
@@ -268,21 +337,39 @@ static void again(world *w, const call *c, uint64_t expected) {
     faults.strike_at = at;
 }
 
-static void strike_everywhere(world *w, const call *c, int64_t every, tally *t) {
-    static const int kinds[] = {EINTR, SHORT, EIO, ENOSPC, EDQUOT};
+/* When nothing fails. */
+static outcome usual_outcome(world *w, const call *c) {
+    outcome o = {0, 0};
     faults.strike_at = 0;
     faults.renames = 0;
     if (c->run(w, c->variant) < 0)
         complain(w, c, "an error");
     faults.last_rename = faults.renames;
-    const uint64_t expected = world_forget(w);
+    o.bits = world_forget(w);
+    if (writes_both(c)) {
+        write_bytes(&w->folder, "out/m.rlar", OLD_FILE, strlen(OLD_FILE));
+        o.half = world_files(w);
+    }
     world_restore(w);
+    return o;
+}
+
+static void strike_everywhere(world *w, const call *c, int64_t every, tally *t) {
+    static const struct {
+        int fault;
+        reach reach;
+    } kinds[] = {{EINTR, ONCE}, {SHORT, ONCE},  {EIO, ONCE}, {ENOSPC, ONCE}, {EDQUOT, ONCE},
+                 {EIO, KIND},   {ENOSPC, KIND}, {EIO, ALL},  {ENOSPC, ALL}};
+    const outcome usual = usual_outcome(w, c);
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
-        faults.fault = kinds[k];
-        for (faults.strike_at = 1; strike(w, c, expected, t); faults.strike_at += every) {
+        faults.fault = kinds[k].fault;
+        faults.reach = kinds[k].reach;
+        for (faults.strike_at = 1; strike(w, c, &usual, t); faults.strike_at += every) {
             t->points++;
-            again(w, c, expected);
+            t->lasting += faults.reach != ONCE;
+            again(w, c, usual.bits);
         }
+        world_restore(w); /* the last ran undisturbed */
     }
     faults.strike_at = 0;
     t->calls++;
@@ -334,13 +421,15 @@ int main(int argc, char **argv) {
     const tally t = strike_all(&options, false, every), more = strike_all(&options, true, every);
     options.threads = 3;
     const tally three = strike_all(&options, false, every);
-    assert_true(t.points > 0 && more.points > 0 && three.points > 0);
+    assert_true(t.points > 0 && more.points > 0 && three.points > 0 && t.halves > 0);
     printf(
         "%lld system calls of %lld public calls and variants interrupted, cut short or refused "
-        "(EIO, ENOSPC, EDQUOT) on 1 and 3 threads: the same bits (%lld could be done without) or "
-        "an error that says why, the old file intact, nothing left; a save writes, flushes, "
-        "closes, renames and flushes the folder, in this order\n",
+        "(EIO, ENOSPC, EDQUOT; %lld of them and from then on for ever) on 1 and 3 threads: the "
+        "same bits (%lld could be done without) or an error that says why, the old file intact, "
+        "nothing left that can be removed; a save writes, flushes, closes, renames and flushes the "
+        "folder, in this order\n",
         (long long)(t.points + more.points + three.points), (long long)t.calls,
+        (long long)(t.lasting + more.lasting + three.lasting),
         (long long)(t.ignored + more.ignored + three.ignored));
     return 0;
 }

@@ -6,9 +6,10 @@
  * bit turned (every S-th of both), and N random edits. With the checksum compared no altered file
  * is accepted; without, and with a recomputed checksum, what is accepted is saved and loaded again
  * with the same bytes, and answers finite numbers. A broken promise or a memory error ends the
- * program; inputs that take longer than a second are counted. */
+ * program, and so does an input without end; inputs that take longer than a second are counted. */
 #include <time.h>
 
+#include "hang.h"
 #include "models.h"
 #include "mutate.h"
 
@@ -49,6 +50,7 @@ static bool load(rlar_ctx *ctx, const uint8_t *bytes, size_t size, bool check, t
     uint8_t *copy = fuzz_alloc(size);
     rlar_model *model = NULL;
     memcpy(copy, bytes, size);
+    must_end();
     const rlar_status status = rlar__model_load_bytes(ctx, copy, size, check, &model);
     free(copy);
     FUZZ_CHECK((status >= 0) == (model != NULL) && (status >= 0 || status == RLAR_E_MODEL),

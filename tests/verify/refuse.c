@@ -3,11 +3,12 @@
  *     RLAR_REFUSE=N:FAULT     the N-th call; FAULT is an errno, or 0: do one byte only; minus the
  *                             number of a signal: the program gets it before the call; ENOMEM: the
  *                             N-th call for memory by the program itself and all after it instead,
- *                             N:ENOMEM:once that call only; N = 0: none
- *     RLAR_REFUSE_LOG=FILE    "name lenient" of the call that was struck; lenient 1: a program may
- *                             do without it
- *     RLAR_REFUSE_SITES=FILE  with ENOMEM: "name place first last" of every place of the program
- *                             that calls for memory, with the numbers of its first and last call
+ *                             N:ENOMEM:once that call only; N = 0: none; N:FAULT:ever with
+ *                             another fault: the N-th call on a file and all after it
+ *     RLAR_REFUSE_LOG=FILE    "name lenient" of the first call that was struck; lenient 1: a
+ * program may do without it, and all after it RLAR_REFUSE_SITES=FILE  with ENOMEM: "name place
+ * first last" of every place of the program that calls for memory, with the numbers of its first
+ * and last call
  *
  * Counted are calls on files below the working folder, on memory files, on nameless temporary files
  * and on standard input and output: not what libraries read of the machine. */
@@ -71,6 +72,17 @@ static void tell(const char *name, bool lenient) {
     in_log = false;
 }
 
+/* Again when one follows that cannot be done without. */
+static void tell_first(const char *name, bool lenient) {
+    static const char *first;
+    static bool all_lenient;
+    if (first && (lenient || !all_lenient))
+        return;
+    first = first ? first : name;
+    all_lenient = lenient;
+    tell(first, lenient);
+}
+
 /* What is asked for, or NULL. gnuplot inherits the environment, but is not meant. */
 static const char *order_for_us(void) {
     return strcmp(program_invocation_short_name, "rlar") == 0 ? getenv("RLAR_REFUSE") : NULL;
@@ -83,9 +95,12 @@ static int wanted_fault(const char *order) {
 /* Is this the call? Its fault: an errno, 0 for one byte only, -1: it is not. */
 static int fault(const char *name, bool lenient) {
     const char *order = order_for_us();
-    if (!order || in_log || wanted_fault(order) == ENOMEM || ++seen != atoll(order))
+    if (!order || in_log || wanted_fault(order) == ENOMEM)
         return -1;
-    tell(name, lenient);
+    const int64_t number = ++seen, first = atoll(order);
+    if (number != first && (first == 0 || number < first || !strstr(order, ":ever")))
+        return -1;
+    tell_first(name, lenient);
     const int wanted = wanted_fault(order);
     if (wanted < 0)
         raise(-wanted);
@@ -165,8 +180,9 @@ int fsync(int fd) {
     return refused("fsync", concerns(fd), false) ? -1 : REAL(fsync)(fd);
 }
 
+/* Whether standard output is the file that is to be written is asked before; writing tells more. */
 int fstat64(int fd, struct stat64 *info) {
-    return refused("fstat", concerns(fd), false) ? -1 : REAL(fstat64)(fd, info);
+    return refused("fstat", concerns(fd), fd == STDOUT_FILENO) ? -1 : REAL(fstat64)(fd, info);
 }
 
 int fchmod(int fd, mode_t mode) {

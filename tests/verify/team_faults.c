@@ -371,6 +371,12 @@ int main(int argc, char **argv) {
         {.name = "share", .s = &many},
         {.name = "forecast", .s = &many},
         {.name = "fit lda", .s = &many},
+        {.name = "fit rr", .s = &many},
+        {.name = "fit lsr", .s = &many},
+        {.name = "fit mmc", .s = &many},
+        {.name = "fit relsr iters=2", .s = &shared},
+        {.name = "fit rfs iters=2", .s = &shared},
+        {.name = "fit alpr iters=2", .s = &few}, /* its graph has every pair of a class */
         {.name = "fit rlar solver=paper iters=2 k=2", .s = &many, .keeps = "checkpoint"},
         {.name = "fit rlar solver=paper iters=1 k=2", .s = &shared, .keeps = "another"},
         {.name = "fit rlar iters=1 k=2 search=local", .s = &shared, .every = 97},

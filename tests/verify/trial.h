@@ -6,6 +6,7 @@
 #include "assertions.h"
 
 #include "../unit/fitting.h"
+#include "hang.h"
 
 static const char *const scalings[] = {"none", "unit",       "minmax",      "zscore",
                                        "rms",  "zscore,rms", "minmax,unit", "unit,zscore"};
@@ -228,6 +229,7 @@ static inline verdict run_trial(rlar_ctx *ctx, const trial *t, char *text) {
     rlar_model *model = NULL;
     rlar_info info = RLAR_INIT(rlar_info);
     rlar_fit_options o = RLAR_INIT(rlar_fit_options);
+    must_end(); /* one that cannot even be cancelled */
     rlar_params *params = trial_params(ctx, t);
     const char *fault = NULL;
     *text = '\0';

@@ -181,21 +181,45 @@ static uint64_t mix_file(uint64_t check, const char *path) {
 }
 
 /* Only the folder that calls write into: nothing else may change, and it is small. */
-uint64_t world_files(const world *w) {
+static void each_file(const world *w, void (*visit)(const char *path, const char *name, void *arg),
+                      void *arg) {
     char folder[512], path[1024];
-    uint64_t check = 0;
     struct dirent **entry = NULL;
     const int count = scandir(path_in(&w->folder, "out", folder), &entry, NULL, alphasort);
     assert_true(count >= 2);
     for (int i = 0; i < count; i++) {
         if (strcmp(entry[i]->d_name, ".") != 0 && strcmp(entry[i]->d_name, "..") != 0) {
             snprintf(path, sizeof path, "%s/%s", folder, entry[i]->d_name);
-            check = mix_file(mix_text(check, entry[i]->d_name), path);
+            visit(path, entry[i]->d_name, arg);
         }
         free(entry[i]);
     }
     free(entry);
+}
+
+static void mix_named(const char *path, const char *name, void *arg) {
+    uint64_t *check = arg;
+    *check = mix_file(mix_text(*check, name), path);
+}
+
+uint64_t world_files(const world *w) {
+    uint64_t check = 0;
+    each_file(w, mix_named, &check);
     return check;
+}
+
+static void sweep_temporary(const char *path, const char *name, void *arg) {
+    int64_t *old = arg;
+    if (strncmp(name, ".rlar-", 6) != 0)
+        return;
+    *old += mix_file(0, path) == mix(0, OLD_FILE, strlen(OLD_FILE));
+    assert_int_equal(unlink(path), 0);
+}
+
+int64_t world_sweep(const world *w) {
+    int64_t old = 0;
+    each_file(w, sweep_temporary, &old);
+    return old;
 }
 
 /* What work goes on from; the first time it is put aside. */
@@ -222,7 +246,7 @@ void world_restore(world *w) {
                                       "out/m.rlar", "out/file"};
     char path[512];
     for (size_t i = 0; i < sizeof old / sizeof old[0]; i++)
-        write_bytes(&w->folder, old[i], "the old file", 12);
+        write_bytes(&w->folder, old[i], OLD_FILE, strlen(OLD_FILE));
     restore_half(w, "half.journal");
     restore_half(w, "half.checkpoint");
     (void)unlink(path_in(&w->folder, "out/new.journal", path));
