@@ -6,9 +6,9 @@
  *                             N:ENOMEM:once that call only; N = 0: none; N:FAULT:ever with
  *                             another fault: the N-th call on a file and all after it
  *     RLAR_REFUSE_LOG=FILE    "name lenient" of the first call that was struck; lenient 1: a
- * program may do without it, and all after it RLAR_REFUSE_SITES=FILE  with ENOMEM: "name place
- * first last" of every place of the program that calls for memory, with the numbers of its first
- * and last call
+ *                             program may do without it, and all after it
+ *     RLAR_REFUSE_SITES=FILE  with ENOMEM: "name place first last" of every place of the program
+ *                             that calls for memory, with the numbers of its first and last call
  *
  * Counted are calls on files below the working folder, on memory files, on nameless temporary files
  * and on standard input and output: not what libraries read of the machine. */
