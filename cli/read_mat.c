@@ -307,7 +307,6 @@ static int make_data(cli *c, cli_data *out, const cli_mat_labels *labels, int64_
 /* Which way round, and the samples as n rows of d doubles. */
 static int take_samples(cli *c, const matvar_t *x, const cli_mat_labels *labels, cli_data *out,
                         int64_t *n, int64_t *d) {
-    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): only with samples */
     const int64_t rows = (int64_t)x->dims[0], columns = (int64_t)x->dims[1];
     const bool turned = labels->count >= 0 && labels->count != rows && labels->count == columns;
     if (labels->count >= 0 && labels->count != rows && !turned)
@@ -338,7 +337,7 @@ static int read_all(cli *c, source *from, rlar_missing missing, cli_data *out) {
         code = cli_mat_check(c, x, out->file);
     if (code == 0 && y != NULL)
         code = cli_mat_labels_read(c, y, out->file, &from->held, &labels);
-    if (code == 0)
+    if (code == 0 && x != NULL) /* it is there, which analysers do not see */
         code = take_samples(c, x, &labels, out, &n, &d);
     from->matio.release(x);
     from->matio.release(y);
