@@ -180,9 +180,12 @@ int fsync(int fd) {
     return refused("fsync", concerns(fd), false) ? -1 : REAL(fsync)(fd);
 }
 
-/* Whether standard output is the file that is to be written is asked before; writing tells more. */
+/* Whether results or messages go to the file that is to be written is asked before; writing tells
+ * more. */
 int fstat64(int fd, struct stat64 *info) {
-    return refused("fstat", concerns(fd), fd == STDOUT_FILENO) ? -1 : REAL(fstat64)(fd, info);
+    return refused("fstat", concerns(fd), fd == STDOUT_FILENO || fd == STDERR_FILENO)
+               ? -1
+               : REAL(fstat64)(fd, info);
 }
 
 int fchmod(int fd, mode_t mode) {
